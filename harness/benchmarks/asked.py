@@ -9,7 +9,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.processes.relay import Entry
 from sqlitmus.run.processes.turns import Turns
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Share
 
 
 def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Path) -> Job:
@@ -51,7 +51,8 @@ def entry_of(
     counts = {"iterations": turns.iterations, "warmup_iterations": turns.warmup}
     counted = case.model_copy(update={**counts, "warmup_ms": warmup_ms})
     job = job_of(known, counted, installed, folder)
-    measure = job.measure.model_copy(update={"barrier": turned})
+    share = Share(of=job.measure.workers) if turned else None
+    measure = job.measure.model_copy(update={"share": share})
     file = folder / "job.json"
     file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
     environment = {**installed.environment, **installed.spec.steady_environment}

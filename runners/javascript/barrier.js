@@ -17,7 +17,7 @@ export const barrier = (system) => () => {
   do {
     if (readSome(system, byte) === 0) {
       throw new Error(
-        "stdin ended where measure.barrier waits for the line that starts an iteration",
+        "stdin ended where measure.share waits for the line that starts an iteration",
       );
     }
   } while (byte[0] !== NEWLINE);

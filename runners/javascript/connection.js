@@ -42,8 +42,8 @@ export function during(sql, action) {
  * @param {import("./parts.js").Part} part
  * @param {import("./drivers/driver.js").Driver} driver
  */
-export function opener({ database, connection }, { steps, pragmas }, driver) {
-  const settings = pragmas.map(([name, value]) => `PRAGMA ${name} = ${literal(value)}`);
+export function opener({ database, connection }, { steps }, driver) {
+  const settings = connection.pragmas.map(([name, value]) => `PRAGMA ${name} = ${literal(value)}`);
   const connect = (statements, place = database) => {
     const db = driver.open(place, steps);
     for (const sql of statements) during(sql, () => db.exec(sql));

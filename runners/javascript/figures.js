@@ -66,7 +66,7 @@ export function combine(job, threads) {
 
 /** One worker is listed only where its entry says more than the result. */
 function listed({ mode, measure, writer }) {
-  const { workers, latencies, rate, barrier } = measure;
-  const more = latencies || rate !== null || barrier || writer !== null;
+  const { workers, latencies, rate, share } = measure;
+  const more = latencies || rate !== null || share !== null || writer !== null;
   return mode === "measure" && (workers > 1 || more);
 }

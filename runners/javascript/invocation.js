@@ -36,7 +36,7 @@ async function figures(job, name, driver, { system }) {
   const { perform, performTasks } = await import("./session.js");
   const { alone } = await import("./meeting.js");
   const { combine, settled } = await import("./figures.js");
-  const { barrier } = measured && job.measure.barrier ? await import("./barrier.js") : {};
+  const { barrier } = measured && job.measure.share ? await import("./barrier.js") : {};
   const usage = await usageFor(job, system);
   const given = [job, driver, alone(barrier?.(system)), usage, await digestFor(job)];
   if (!measured || event_loop === null) return combine(job, [await settled(perform(...given))]);

@@ -67,7 +67,7 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
       if (before) spend(outcome, before, { cpu_ns: meeting.latest(cpu), ...usage.events() });
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
-      if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
+      if (job.measure.share) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
     outcome.operations += to - from;

@@ -27,7 +27,7 @@
  * @property {string} cell
  * @property {Database | null} database
  * @property {{pragmas: [string, string | number][], engine: Record<string, string | number>,
- *   worker_pragmas: [string, string | number][], setup: string[], per_operation: boolean}} connection
+ *   setup: string[], per_operation: boolean}} connection
  * @property {Step[]} steps
  * @property {"none" | "deferred" | "immediate" | "read"} transaction
  * @property {Writer | null} writer
@@ -37,8 +37,7 @@
  * @property {boolean} inspect
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
- *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null,
- *   digest: number,
+ *   tolerate_busy: boolean, share: {first: number, of: number} | null, digest: number,
  *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null}} measure
  * @property {string} output
  */
@@ -144,7 +143,6 @@ const database = object({
 const connection = object({
   pragmas: optional(list(pragma), []),
   engine: optional(dictionary(scalar), {}),
-  worker_pragmas: optional(list(pragma), []),
   setup: optional(list(string), []),
   per_operation: optional(boolean, false),
 });
@@ -174,8 +172,7 @@ const measureFields = object({
   rate: optional(orNull(positive), null),
   latencies: optional(boolean, false),
   tolerate_busy: optional(boolean, false),
-  barrier: optional(boolean, false),
-  share: optional(orNull(object({ first: from(0), of: from(1) })), null),
+  share: optional(orNull(object({ first: optional(from(0), 0), of: optional(from(1), 1) })), null),
   digest: optional(from(0), 0),
   event_loop: optional(
     orNull(object({ timer_ms: from(1), thread: oneOf("main", "worker") })),
@@ -185,12 +182,12 @@ const measureFields = object({
 
 const measure = (value, path) => {
   const checked = measureFields(value, path);
-  const { share, workers, barrier, event_loop } = checked;
+  const { share, workers, event_loop } = checked;
   if (share !== null && share.first + workers > share.of) {
     reject(`${path}.share`, `first + ${workers} workers to be at most of`, share);
   }
-  if (event_loop !== null && (workers > 1 || share !== null || barrier)) {
-    reject(`${path}.event_loop`, "one worker, without share and barrier", event_loop);
+  if (event_loop !== null && (workers > 1 || share !== null)) {
+    reject(`${path}.event_loop`, "one worker, without share", event_loop);
   }
   return checked;
 };

@@ -56,8 +56,9 @@ const COMMANDS = {
     for (const file of files.sort()) {
       const code = await withJob(host, `${folder}/${file}`, (job) => {
         const engine = Object.keys(job.connection.engine).length > 0;
-        if (!engine && !job.measure.barrier) return write(host, name, job);
-        console.error(`${file}: connection.engine and measure.barrier need --job`);
+        const waits = job.mode === "measure" && job.measure.share !== null;
+        if (!engine && !waits) return write(host, name, job);
+        console.error(`${folder}/${file}: connection.engine and measure.share need --job`);
         return 2;
       });
       worst = Math.max(worst, code);

@@ -5,7 +5,6 @@
  * @property {"worker" | "writer"} role
  * @property {import("./job.js").Step[]} steps
  * @property {"none" | "deferred" | "immediate" | "read"} transaction
- * @property {[string, string | number][]} pragmas of its connection
  * @property {(iteration: number) => {from: number, to: number}} range of its operations in an iteration;
  *   in verify mode, where one connection does all workers' parts, an iteration is one operation
  * @property {{warmup_iterations: number, warmup_ns: number, iterations: number}} extent
@@ -27,7 +26,7 @@ export function partOf(job, thread) {
 }
 
 function workerPart(job, thread) {
-  const { steps, transaction, connection, mode, measure } = job;
+  const { steps, transaction, mode, measure } = job;
   const { operations_per_iteration: operations, workers, rate } = measure;
   const { first, of } = measure.share ?? { first: 0, of: workers };
   const measured = mode === "measure";
@@ -38,10 +37,6 @@ function workerPart(job, thread) {
     role: "worker",
     steps,
     transaction,
-    pragmas:
-      measured && workers > 1
-        ? [...connection.pragmas, ...connection.worker_pragmas]
-        : connection.pragmas,
     ...iterated(job, from, to, operations),
     manner: mannerOf(job, rate, (first + thread) / of),
   };
@@ -53,7 +48,6 @@ function writerPart(job) {
     role: "writer",
     steps,
     transaction,
-    pragmas: job.connection.pragmas,
     ...iterated(job, 0, operations, operations),
     manner: mannerOf(job, rate, 0),
   };

@@ -13,7 +13,7 @@ import { perform, performTasks } from "./session.js";
 import { system } from "./system.js";
 
 const { job, driver: name, number, memory, origin } = workerData;
-const across = job.measure.barrier ? barrier(system) : null;
+const across = job.measure.share ? barrier(system) : null;
 /** The timer is the main thread's. @type {import("./eventloop.js").Timer} */
 const timerThere = {
   start: ({ measured }) => parentPort.postMessage({ timer: "start", measured }),

@@ -30,7 +30,7 @@ def refuse(job: Job) -> None:
             raise Unsupported(f"Python's sqlite3 cannot time `{step.operation}` by itself")
 
 
-def connect(job: Job, steps: list[Step], *, worker: bool = False) -> sqlite3.Connection:
+def connect(job: Job, steps: list[Step]) -> sqlite3.Connection:
     """A connection in autocommit mode for `steps`, with the job's pragmas and `setup` done."""
     assert job.database is not None
     path = job.database.path
@@ -46,8 +46,7 @@ def connect(job: Job, steps: list[Step], *, worker: bool = False) -> sqlite3.Con
     )
     if any(step.shape == "object" for step in steps):
         connection.row_factory = sqlite3.Row
-    own = job.connection.worker_pragmas if worker else []
-    for pragma, value in [*job.connection.pragmas, *own]:
+    for pragma, value in job.connection.pragmas:
         connection.execute(f"PRAGMA {pragma}={value}").fetchall()
     for sql in job.connection.setup:
         connection.execute(sql).fetchall()

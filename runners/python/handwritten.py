@@ -119,7 +119,7 @@ def main(file: str) -> None:
         if reads:
             db.execute("BEGIN")
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-        if measure.get("barrier"):
+        if "share" in measure:
             await_release()
         begin = time.perf_counter_ns()
         rows_of, affected, checksum = iteration(first, count)

@@ -48,7 +48,8 @@ def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], list[tup
 
 def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:
     asked = job.measure
-    more = asked.latencies or asked.rate is not None or asked.barrier or job.writer is not None
+    more = asked.latencies or asked.rate is not None or asked.share or job.writer
     if asked.workers == 1 and not more:
         return []
-    return [session.figures(iterations, spans=asked.barrier) for session in workers.sessions]
+    spans = asked.share is not None
+    return [session.figures(iterations, spans=spans) for session in workers.sessions]

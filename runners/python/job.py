@@ -77,15 +77,14 @@ class Database:
 class Connection:
     pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
     engine: dict[str, str | int] = dataclasses.field(default_factory=dict)
-    worker_pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
     setup: list[str] = dataclasses.field(default_factory=list)
     per_operation: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    first: int
-    of: int
+    first: int = 0
+    of: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +103,6 @@ class Measure:
     rate: float | None = None
     latencies: bool = False
     tolerate_busy: bool = False
-    barrier: bool = False
     share: Share | None = None
     digest: int = 0
     event_loop: EventLoop | None = None
@@ -146,9 +144,9 @@ def load(path: Path) -> Job:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadJob(f"{path}: cannot be read: {error.strerror}") from error
+        raise BadJob(f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BadJob(f"{path}: not JSON: {error}") from error
+        raise BadJob(f"not JSON: {error}") from error
     job = typing.cast("Job", _read(Job, value, "$"))
     _check_steps(job.steps, job.transaction, "$")
     _check_rate(job.measure.rate, "$.measure.rate")

@@ -41,6 +41,7 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
+            "levels": ["core", "workers", "load", "extras"],
             "operations": [
                 "get",
                 "all",
@@ -90,8 +91,9 @@ def perform(path: Path, *, alone: bool) -> int:
     except BadJob as error:
         print(f"{path}: {error}", file=sys.stderr)
         return 2
-    if not alone and (job.connection.engine or job.measure.barrier):
-        print(f"{path}: connection.engine and measure.barrier need --job", file=sys.stderr)
+    waits = job.mode == "measure" and job.measure.share
+    if not alone and (job.connection.engine or waits):
+        print(f"{path}: connection.engine and measure.share need --job", file=sys.stderr)
         return 2
     result, code = run(job)
     write(result, Path(job.output))

@@ -54,7 +54,7 @@ class Workers:
             if self._main:
                 self._main.prepare()
             self._meeting.gate()
-            if self._job.measure.barrier:
+            if self._job.measure.share:
                 await_release()
             before = system.usage()
             self._meeting.gate()
@@ -79,8 +79,7 @@ class Workers:
     def _work(self, session: Session) -> None:
         job, part, meeting = self._job, session.part, self._meeting
         try:
-            worker = part.role == "worker"
-            with contextlib.closing(connect(job, part.steps, worker=worker)) as connection:
+            with contextlib.closing(connect(job, part.steps)) as connection:
                 session.take(connection)
                 while True:
                     meeting.gate()

@@ -130,7 +130,7 @@ def statements(catalog: Catalog, case: PlannedCase, size: str) -> Iterator[State
     for number, query in enumerate(spec.readback):
         yield Statement(query.sql, query.sql, name, f"readback[{number}].sql")
     profile = catalog.profiles.get(case.axes.get("profile", ""))
-    for pragma, value in (*case.pragmas, *case.variant.worker_pragmas):
+    for pragma, value in case.pragmas:
         of_profile = profile and (pragma, value) in profile.pragmas
         table, at = (case.axes["profile"], "pragmas") if of_profile else (name, "variants")
         quoted = "'{}'".format(str(value).replace("'", "''"))

@@ -1,5 +1,6 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -7,7 +8,7 @@ from sqlitmus.catalog import fixture
 from sqlitmus.catalog.cases import PlannedCase, applying, override_of, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.generate import pool_of
-from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.scenario import Scenario, ScenarioStep, Variant
 from sqlitmus.vocabulary.contract import (
     FILES,
     Column,
@@ -22,6 +23,8 @@ from sqlitmus.vocabulary.contract import (
     Value,
     Writer,
 )
+
+MANNER = ("shape", "integers", "statement", "texts")  # of steps, said by axes
 
 
 def make_job(
@@ -54,7 +57,6 @@ def make_job(
         connection=Connection(
             pragmas=case.pragmas,
             engine={**(engine or {}), **variant.engine},
-            worker_pragmas=variant.worker_pragmas,
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
@@ -63,7 +65,7 @@ def make_job(
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
         reset_every=case.reset_every if spec.reset else None,
-        readback=[Readback(sql=q.sql, columns=_columns(q.columns)) for q in spec.readback],
+        readback=[Readback(sql=q.sql, columns=columns(q.columns)) for q in spec.readback],
         # A cold process shows its start, not the inspection after it.
         inspect=mode == "verify" or not cold,
         measure=Measure(
@@ -129,26 +131,21 @@ def _steps(
     specs: list[ScenarioStep], case: PlannedCase, size: int, seed: str, database: Path | None = None
 ) -> list[Step]:
     steps: list[Step] = []
+    manner = {name: case.axes[name] for name in MANNER if name in case.axes}
     for number, step in enumerate(specs):
-        steps.append(
-            Step.model_validate(
-                {
-                    "operation": step.operation,
-                    "sql": step.text(case.axes),
-                    "parameters": _named(
-                        step, pool_of(step, f"{seed}/{number}", size, steps), database
-                    ),
-                    "columns": _columns(step.columns),
-                    "repeat": step.repeat,
-                    "fails": step.fails,
-                    "shape": case.axes.get("shape", "object"),
-                    "integers": case.axes.get("integers", "number"),
-                    "statement": case.axes.get("statement", "prepared"),
-                    "texts": int(case.axes.get("texts", "1")),
-                    "values": _values(step, case.axes),
-                }
-            )
-        )
+        pool = pool_of(step, f"{seed}/{number}", size, steps)
+        rows = step.operation in ("get", "all", "iterate")
+        fields = {
+            **manner,
+            "operation": step.operation,
+            "sql": step.text(case.axes),
+            "parameters": _named(step, pool, database),
+            "columns": columns(step.columns),
+            "repeat": step.repeat,
+            "fails": step.fails,
+            "values": case.axes.get("values", "read") if rows else "read",
+        }
+        steps.append(Step.model_validate(fields))
     return steps
 
 
@@ -161,27 +158,9 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     return Parameters(types=["text"], rows=rows)
 
 
-def _values(step: ScenarioStep, axes: dict[str, str]) -> str:
-    rows = step.operation in ("get", "all", "iterate")
-    return axes.get("values", "read") if rows else "read"
-
-
-def read_back(job: Job) -> list[tuple[str, str | int]]:
-    """The pragmas that a result of `job` must show, with the last value set for each.
-
-    With several workers, a worker's own pragmas come last.
-    """
-    connection = job.connection
-    several = job.mode == "measure" and job.measure.workers > 1
-    return list(
-        dict([*connection.pragmas, *(connection.worker_pragmas if several else [])]).items()
-    )
-
-
-def _columns(columns: dict[str, ColumnType]) -> list[Column]:
+def columns(types: Mapping[str, str]) -> list[Column]:
+    """Columns by name, those whose type ends with `?` nullable."""
     return [
-        Column.model_validate(
-            {"name": name, "type": kind.removesuffix("?"), "nullable": kind.endswith("?")}
-        )
-        for name, kind in columns.items()
+        Column.model_validate({"name": n, "type": t.removesuffix("?"), "nullable": t.endswith("?")})
+        for n, t in types.items()
     ]

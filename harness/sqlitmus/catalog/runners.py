@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,9 +19,9 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree, system
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import VERSION, Description
+from sqlitmus.vocabulary.contract import LEVELS, VERSION, Description, Level
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.text import ending
+from sqlitmus.vocabulary.text import ending, listed
 
 DESCRIBE_TIMEOUT_S = 30
 _under_way: set[subprocess.Popen[bytes]] = set()
@@ -40,6 +41,13 @@ class Installed:
     missing: str | None
     description: Description | None
     fingerprint: str
+
+    def beyond(self, needed: Iterable[Level]) -> str | None:
+        """Why a job that needs these levels of the contract is not sent to it; None if it is."""
+        has = self.description.features.levels if self.description else LEVELS
+        missing = [level for level in LEVELS if level in {*needed} - {*has}]
+        reason = f"it needs more levels of the contract than the runner has: {listed(missing)}"
+        return reason if missing else None
 
     def planned(self) -> PlannedRunner:
         """The runner as the plan and the report record it."""

@@ -140,10 +140,9 @@ class Override(Model):
 class Variant(Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
-    Pragmas come after the profile's; `worker_pragmas` come after those on each of several workers
-    of a process. `encoding` is that of the fixture's file. `answered_as` are the axis values with
-    which the oracle is asked instead, where it lacks a function: another way to store the same rows
-    for the same question.
+    Pragmas come after the profile's. `encoding` is that of the fixture's file. `answered_as` are
+    the axis values with which the oracle is asked instead, where it lacks a function: another way
+    to store the same rows for the same question.
     """
 
     fixture: str | None = None
@@ -152,7 +151,6 @@ class Variant(Model):
     uri: dict[str, str] = {}
     flags: list[Flag] = []
     pragmas: list[tuple[str, str | int]] = []
-    worker_pragmas: list[tuple[str, str | int]] = []
     engine: EngineOptions = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
@@ -161,7 +159,7 @@ class Variant(Model):
     def also(self, other: "Variant") -> "Variant":
         """Both variants together; `other` wins where they contradict each other."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
-        for name in ("flags", "pragmas", "worker_pragmas"):
+        for name in ("flags", "pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
         for name in ("uri", "engine", "answered_as"):
             both[name] = {**getattr(self, name), **getattr(other, name)}

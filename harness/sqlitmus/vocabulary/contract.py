@@ -2,8 +2,8 @@
 the schemas in `runners/contract`.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -43,8 +43,7 @@ def problem(option: str, value: str | int) -> str:
 
 
 def _checked(options: Mapping[str, str | int]) -> Mapping[str, str | int]:
-    problems = filter(None, (problem(*item) for item in options.items()))
-    if text := "; ".join(problems):
+    if text := "; ".join(filter(None, (problem(*item) for item in options.items()))):
         raise ValueError(text)
     return options
 
@@ -141,6 +140,24 @@ class Step(Model):
         return self
 
 
+# The levels of the contract: what is of no other one is of the core, which every runner has.
+
+
+Level = Literal["core", "workers", "load", "extras"]
+LEVELS: dict[Level, set[str]] = {
+    "core": set(),
+    "workers": {"measure.workers", "share.of"},
+    "load": {"measure.rate", "measure.latencies", "measure.tolerate_busy", "job.writer"},
+    "extras": {
+        *(f"operation {name}" for name in (*FILES, "open", "in-transaction", "execute")),
+        *("step.fails", "step.shape", "step.integers", "step.statement", "step.texts"),
+        *("step.values", "database.uri", "database.flags", "measure.event_loop"),
+        *("connection.engine", "connection.setup", "connection.per_operation"),
+    },
+}
+"""What belongs to a level: operations, and fields of a job that differ from their defaults."""
+
+
 # The answer to `RUNNER describe`; the source of `runners/contract/describe.schema.json`.
 
 
@@ -171,17 +188,19 @@ class Sqlite(Model):
 
 
 class Features(Model):
-    """What the runner can be asked for; anything else is answered `unsupported`.
+    """What the runner can be asked for: nothing beyond its `levels`; and of these, anything that is
+    not in the other lists is answered `unsupported`.
 
     `lacks` has what the other lists do not tell, in words of the contract; those of one entry are
     lacking together. `figures` of a result are told always, `digest_figures` beside a digest.
     """
 
-    operations: list[str]
-    shapes: list[str]
-    integers: list[str]
-    statements: list[str]
-    transactions: list[str]
+    levels: list[Level] = ["core"]
+    operations: list[str] = ["get", "all", "iterate", "run", "prepare"]
+    shapes: list[str] = ["object"]
+    integers: list[str] = ["number"]
+    statements: list[str] = ["prepared"]
+    transactions: list[str] = ["none", "deferred", "immediate", "read"]
     engine: list[str] = []
     flags: list[str] = []
     event_loop: bool = False
@@ -196,7 +215,7 @@ class Description(Model):
     contract: Literal[1, 2]  # plans of earlier versions keep the first
     identity: Identity
     sqlite: Sqlite
-    features: Features
+    features: Features = Features()
     limits: dict[str, int] = {}
 
 
@@ -259,24 +278,26 @@ class Database(Model):
 
 
 class Connection(Model):
-    """How each connection is set up: pragmas in order, engine options, pragmas of workers, and
-    SQL that is run before statements are prepared.
+    """How each connection is set up: pragmas in order, engine options, and SQL that is run before
+    statements are prepared.
 
     With `per_operation`, each operation takes a connection from the driver's pool and returns it.
     """
 
     pragmas: list[tuple[str, str | int]] = []
     engine: dict[str, str | int] = {}
-    worker_pragmas: list[tuple[str, str | int]] = []
     setup: list[str] = []
     per_operation: bool = False
 
 
 class Share(Model):
-    """Which of `of` workers in all processes are this process's: `first` and those after it."""
+    """Which of `of` workers in all processes are this process's: `first` and those after it.
 
-    first: Natural
-    of: Positive
+    A process that has one, be it the whole, waits before each iteration until it is released.
+    """
+
+    first: Natural = 0
+    of: Positive = 1
 
 
 class EventLoop(Model):
@@ -303,19 +324,14 @@ class Measure(Model):
     rate: Annotated[float, Field(gt=0)] | None = None
     latencies: bool = False
     tolerate_busy: bool = False
-    barrier: bool = False
     share: Share | None = None
     digest: Natural = 0
     event_loop: EventLoop | None = None
 
     @model_validator(mode="after")
-    def _single(self) -> Self:
-        if self.event_loop and (self.workers > 1 or self.share or self.barrier):
-            raise ValueError("event_loop is of one worker, without share and barrier")
-        return self
-
-    @model_validator(mode="after")
-    def _shared(self) -> Self:
+    def _consistent(self) -> Self:
+        if self.event_loop and (self.workers > 1 or self.share):
+            raise ValueError("event_loop is of one worker, without share")
         if self.share and self.share.first + self.workers > self.share.of:
             raise ValueError(f"workers {self.share.first} and following are not {self.share.of}")
         return self
@@ -372,6 +388,26 @@ class Job(Model):
         """The job as a file holds it: what differs from the defaults."""
         fields = self.model_dump_json(exclude_defaults=True)
         return f'{{"contract":{self.contract},{fields[1:]}'
+
+
+def levels(job: Job) -> list[Level]:
+    """The levels that `job` needs, the core first."""
+    stated = {*_stated(job)}
+    return [level for level, parts in LEVELS.items() if level == "core" or parts & stated]
+
+
+def _stated(part: Model) -> Iterator[str]:
+    """Operations, and fields that differ from their defaults, as `LEVELS` names them."""
+    if isinstance(part, Step):
+        yield f"operation {part.operation}"
+    for name, field in type(part).model_fields.items():
+        value = getattr(part, name)
+        if value == field.get_default(call_default_factory=True):
+            continue
+        yield f"{type(part).__name__.lower()}.{name}"
+        for inner in cast("list[object]", value) if isinstance(value, list) else [value]:
+            if isinstance(inner, Model):
+                yield from _stated(inner)
 
 
 # What a runner answers to a job; the source of `runners/contract/result.schema.json`.

@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Scenario, Variant
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step
 
 KNOWN = definitions.load()
@@ -179,39 +179,6 @@ def test_a_variant_says_how_the_database_is_opened() -> None:
     assert flagged.flags == ["no-mutex"]
 
 
-def test_worker_pragmas_of_variants_are_added_up_and_stay_the_workers_own() -> None:
-    spec = KNOWN.scenarios["icons"].model_copy(
-        update={
-            "variants": {
-                "access": {"readonly": Variant(readonly=True, worker_pragmas=[("cache_size", -9)])},
-                "workers": {"2": Variant(worker_pragmas=[("query_only", "ON")])},
-            }
-        }
-    )
-    known = KNOWN.model_copy(update={"scenarios": {"icons": spec}})
-    one, two = (job(name, known=known) for name in ("icons", "icons@workers=2"))
-    assert one.connection.worker_pragmas == [("cache_size", -9)]
-    assert two.connection.worker_pragmas == [("cache_size", -9), ("query_only", "ON")]
-    assert one.connection.pragmas == two.connection.pragmas == job("icons").connection.pragmas
-    assert "worker_pragmas" not in job("icons").text()
-
-
-def test_a_result_must_show_the_pragmas_of_several_workers_where_there_are_several() -> None:
-    variants = {
-        "access": {
-            "readonly": Variant(pragmas=[("cache_size", -9)], worker_pragmas=[("cache_size", -8)])
-        }
-    }
-    icons = KNOWN.scenarios["icons"].model_copy(update={"variants": variants})
-    known = KNOWN.model_copy(update={"scenarios": {**KNOWN.scenarios, "icons": icons}})
-    two = job("icons@workers=2", known=known)
-    assert dict(jobs.read_back(two))["cache_size"] == -8
-    verified = two.model_copy(update={"mode": "verify"})
-    alone = two.model_copy(update={"measure": two.measure.model_copy(update={"workers": 1})})
-    for made in (verified, alone):
-        assert dict(jobs.read_back(made))["cache_size"] == -9
-
-
 def test_engine_options_of_a_variant_stand_beside_the_runners_own() -> None:
     made = job("threads@option=multi-thread+no-memstatus", engine={"threading": "serialized"})
     assert made.connection.engine == {"threading": "multi-thread", "memstatus": 0}
@@ -364,11 +331,9 @@ def test_a_timer_stands_beside_tasks_of_the_thread_that_the_axis_says() -> None:
     assert job("get-pk").measure.event_loop is None
 
 
-@pytest.mark.parametrize(
-    "more", [{"workers": 2}, {"barrier": True}, {"share": {"first": 0, "of": 2}}]
-)
+@pytest.mark.parametrize("more", [{"workers": 2}, {"share": {}}])
 def test_tasks_are_those_of_one_thread_alone(more: dict[str, Any]) -> None:
     measure = {"operations_per_iteration": 1, "event_loop": {"timer_ms": 1, "thread": "main"}}
     Measure.model_validate(measure)
-    with pytest.raises(ValueError, match="event_loop is of one worker, without share and barrier"):
+    with pytest.raises(ValueError, match="event_loop is of one worker, without share"):
         Measure.model_validate({**measure, **more})

@@ -296,12 +296,6 @@ PRAGMAS: list[tuple[str, str | int, str]] = [
             f"{RESET}\nvariants.profile.normalised.pragmas = [@]",
             "insert.variants",
         ),
-        (
-            SCENARIOS,
-            RESET,
-            f"{RESET}\nvariants.profile.normalised.worker_pragmas = [@]",
-            "insert.variants",
-        ),
     ],
 )
 def test_pragmas_are_nothing_but_pragmas_that_keep_to_the_database(

@@ -104,9 +104,30 @@ def test_a_job_that_a_runner_cannot_read_is_unsupported(clone: Clone) -> None:
     clone.runner("old", "unread")
     clone.runner("new")
     done = clone.sqlitmus("verify", "--size", "s")
-    reason = 'it cannot read the job: job: unknown operation "get"'
+    reason = 'it cannot read the job: unknown operation "get"'
     assert (done.code, done.err) == (0, "")
     assert done.out == f"unsupported  get/old: {reason}\nok           get/new\n"
+
+
+def test_a_runner_of_the_core_takes_part_and_is_asked_no_more(clone: Clone) -> None:
+    clone.core()
+    done = clone.sqlitmus("run", "--suite", "full", "-r", "core", "--size", "s", "--blocks", "2")
+    assert done.code == 0, done.err
+    run = clone.latest()
+    reason = "it needs more levels of the contract than the runner has: workers"
+    measured = ("get", "all", "insert", "noop")
+    assert {record.case: (record.outcome, record.reason) for record in run.verified()} == {
+        **dict.fromkeys(measured, ("ok", None)),
+        "get@profile=shipped,workers=2": ("unsupported", reason),
+    }
+    assert {sample.case for sample in run.samples()} == {*measured}
+
+
+def test_a_crash_with_the_same_exit_code_is_a_failure(clone: Clone) -> None:
+    clone.runner("old", "panic")
+    done = clone.sqlitmus("verify", "--size", "s")
+    assert done.code == 4
+    assert done.out.startswith("failed       get/old: ended with exit code 2 and wrote no result")
 
 
 def test_a_run_that_measured_nothing_is_no_success(clone: Clone) -> None:

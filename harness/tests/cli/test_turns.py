@@ -56,6 +56,14 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     assert all(sample.figures.get("cold") is None for sample in samples.values())
 
 
+def test_a_runner_of_the_core_takes_turns(clone: Clone) -> None:
+    clone.core()
+    clone.runner("a")
+    done = clone.sqlitmus(*ONCE, "--case", "get")
+    assert done.code == 0, done.err
+    assert clone.outcomes() == {"a": "ok", "core": "ok"}
+
+
 def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
     clone.runner("a")
     assert clone.sqlitmus(*RUN, "--scheme", "process").code == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sqlitmus.catalog import definitions
 from sqlitmus.run.verify import oracle
-from sqlitmus.vocabulary.contract import Job
-from tests.contract.started import CONTRACT, Json, start
+from sqlitmus.vocabulary.contract import Job, levels
+from tests.contract.started import CONTRACT, Json, description, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
 # Builds that differ from another runner in compile options only do this part of the vectors.
@@ -37,7 +37,7 @@ def job_of(vector: str) -> Job:
 
 def needs_own_process(job: Job) -> bool:
     """Whether `--jobs` takes it not: it changes SQLite for the whole process, or needs stdin."""
-    return bool(job.connection.engine) or job.measure.barrier
+    return bool(job.connection.engine or (job.mode == "measure" and job.measure.share))
 
 
 @cache
@@ -59,16 +59,26 @@ def slow(name: str, vector: str) -> str | None:
     return definitions.load().runners[name].slow_vectors.get(vector.partition("-")[0])
 
 
+def beyond(name: str, vector: str) -> str | None:
+    """Which levels of the contract a vector needs that this runner does not have, in words."""
+    has = description(name)["features"].get("levels", ["core"])
+    return ", ".join(level for level in levels(job_of(vector)) if level not in has) or None
+
+
 def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
     """Have a runner perform its vectors below `folder`."""
-    names = [vector for vector in vectors_of(name) if not slow(name, vector)]
+    names = [
+        vector for vector in vectors_of(name) if not (slow(name, vector) or beyond(name, vector))
+    ]
     jobs = {vector: written(vector, folder) for vector in names}
     together = {vector for vector, job in jobs.items() if not needs_own_process(job)}
     done = start(name, "--jobs", str(folder / "jobs"), timeout=TIMEOUT_S)
     answers: dict[str, Performed] = {}
     for vector, job in jobs.items():
         if vector not in together:
-            alone = start(name, "--job", str(file_of(vector, folder)))
+            plan = job.measure
+            lines = "go\n" * (plan.warmup_iterations + plan.iterations)
+            alone = start(name, "--job", str(file_of(vector, folder)), lines=lines)
             answers[vector] = _answer(job, alone.returncode, alone.stderr)
         else:
             answers[vector] = _answer(job, done.returncode, done.stderr)

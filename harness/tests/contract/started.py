@@ -43,13 +43,16 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     return found
 
 
-def start(name: str, *arguments: str, timeout: int = 60) -> subprocess.CompletedProcess[str]:
-    """Run a runner to its end, in at most `timeout` seconds."""
+def start(
+    name: str, *arguments: str, timeout: int = 60, lines: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a runner to its end, in at most `timeout` seconds, with `lines` on its stdin."""
     line, environment = command(name)
     return subprocess.run(
         [*line, *arguments],
         env=environment,
         capture_output=True,
+        input=lines,
         text=True,
         timeout=timeout,
         check=False,

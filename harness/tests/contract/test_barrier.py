@@ -35,7 +35,7 @@ def write_job(folder: Path, database: Path, name: str, **measure: object) -> Pat
     # processes that open one file at once wait for each other from the first statement on
     pragmas: list[list[object]] = job["connection"]["pragmas"]
     pragmas.sort(key=lambda pragma: pragma[0] != "busy_timeout")
-    job["measure"] = {"operations_per_iteration": 10, "barrier": True, **measure}
+    job["measure"] = {"operations_per_iteration": 10, **measure}
     job["output"] = str(folder / f"{name}.result")
     file = folder / f"{name}.json"
     file.write_text(json.dumps(job), "utf-8")
@@ -100,7 +100,7 @@ def test_two_processes_do_the_work_of_one(
     name: str, workers: int, database: Path, tmp_path: Path
 ) -> None:
     counts = {"warmup_iterations": 1, "iterations": 2}
-    whole = write_job(tmp_path, database, "whole", workers=2 * workers, barrier=False, **counts)
+    whole = write_job(tmp_path, database, "whole", workers=2 * workers, **counts)
     done = start(name, "--job", str(whole))
     assert done.returncode == 0, done.stderr
     jobs = [
@@ -143,7 +143,8 @@ def check_spans(spans: list[list[float]], released_us: list[float], ended_us: fl
 def test_no_iteration_starts_before_its_release(
     name: str, workers: int, database: Path, tmp_path: Path
 ) -> None:
-    job = write_job(tmp_path, database, "held", workers=workers, iterations=2)
+    share = {"of": workers}
+    job = write_job(tmp_path, database, "held", workers=workers, share=share, iterations=2)
     with performing(name, [job]) as processes:
         release(processes, [job.with_suffix(".log")])
         stdin, stdout = processes[0].stdin, processes[0].stdout

@@ -200,24 +200,6 @@ def test_what_must_fail_folds_its_primary_code(tmp_path: Path, sql: str, code: i
     assert [measured[key] for key in ("checksum", "affected")] == [result["checksum"], 1]
 
 
-def test_a_share_is_a_part_of_the_whole(tmp_path: Path) -> None:
-    # Seven operations bind 1, 2, 3, 4, 1, 2, 3; worker 1 of 3 takes two of them, worker 2 three.
-    step = {
-        "operation": "get",
-        "sql": "SELECT ? AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
-    }
-    shares = (3 + 4, 1 + 2 + 3)
-    share = {"share": {"first": 1, "of": 3}, "workers": 2}
-    measure = {"operations_per_iteration": 7, **share}
-    for mode in ("verify", "measure"):
-        result = ask(tmp_path, [step], measure=measure, mode=mode)
-        assert (result["operations"], result["rows"]) == (5, 5)
-        assert result["checksum"] == sum(shares)
-    assert [w["checksum"] for w in result["workers"]] == list(shares)
-
-
 def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -> None:
     column = [{"name": "n", "type": "integer"}]
     read = {"operation": "get", "sql": "SELECT count(*) AS n FROM t WHERE a > 2", "columns": column}

@@ -98,7 +98,7 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     trespasses = behaviour in TRESPASSES and not probed(job)
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
-    if behaviour == "in-turn" and job.measure.barrier and not probed(job):
+    if behaviour == "in-turn" and job.measure.share and not probed(job):
         at_release(argument, state)
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
@@ -297,7 +297,13 @@ def unsupported(job: Any) -> int:
 
 def unread(_job: object) -> int:
     """Know less of the contract than the job asks for."""
-    print('job: unknown operation "get"', file=sys.stderr)
+    print(f'{sys.argv[-1]}: unknown operation "get"', file=sys.stderr)
+    return 2
+
+
+def panic(_job: object) -> int:
+    """End as a program in Go does that dereferences nil."""
+    print("panic: runtime error: invalid memory address\n\ngoroutine 1 [running]:", file=sys.stderr)
     return 2
 
 
@@ -416,6 +422,7 @@ REFUSALS = {
     "stderr-only": stderr_only,
     "unsupported": unsupported,
     "unread": unread,
+    "panic": panic,
     "failed": failed,
     "unsupported-when-measured": unsupported_when_measured,
     "traps": traps,

@@ -279,6 +279,12 @@ class Clone:
         text = RUNNER.format(name=name, behaviour=behaviour, runtime=runtime, arguments=arguments)
         file.write_text(before + text, "utf-8")
 
+    def core(self) -> None:
+        """Add the runner that has the contract's core alone."""
+        shutil.copy(paths.RUNNERS / "contract/core.py", self.root / "runners/fakes/core.py")
+        text = RUNNER.format(name="core", behaviour="sqlite3", runtime="Python", arguments="")
+        self.write("runners/core/runner.toml", text.replace("fake.py", "core.py"))
+
     def state(self, name: str) -> Path:
         """The file in which a fake counts."""
         return self.root / f"{name}.state"

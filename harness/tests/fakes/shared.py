@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 JOB = json.loads(Path(sys.argv[-1]).read_bytes())
 MEASURE = JOB["measure"]
-FIRST, OF, WORKERS = MEASURE["share"]["first"], MEASURE["share"]["of"], MEASURE.get("workers", 1)
+SHARE, WORKERS = MEASURE["share"], MEASURE.get("workers", 1)
+FIRST, OF = SHARE.get("first", 0), SHARE.get("of", 1)
 WARMUP, ITERATIONS = MEASURE.get("warmup_iterations", 0), MEASURE.get("iterations", 1)
 _act, _, _whose = sys.argv[1].partition("@")
 ACT = _act if _whose == str(FIRST // WORKERS) else ""

@@ -39,7 +39,7 @@ using IWorkload workload = cell.Split('@', '/')[0] switch
     var other => throw new ArgumentException($"no hand-written loop for \"{other}\"; expected get-pk, all or insert-transaction"),
 };
 
-var barrier = measure.TryGetProperty("barrier", out var flag) && flag.GetBoolean() ? ProcessBarrier.OfConsole() : null;
+var barrier = measure.TryGetProperty("share", out _) ? ProcessBarrier.OfConsole() : null;
 var warmupNs = measure.TryGetProperty("warmup_ns", out var least) ? least.GetInt64() : 0;
 var warmup = new List<long>();
 var iterations = new List<long>();

@@ -3,13 +3,11 @@ using Microsoft.Data.Sqlite;
 namespace Sqlitmus;
 
 /// <summary>Opens connections as the job describes them.</summary>
-/// <param name="worker">Whether the worker's pragmas follow those that all connections have.</param>
-internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec connection, bool worker)
+internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec connection)
 {
     // A pooled connection stays open when it is closed, and so does the file.
     private readonly string _connectionString = Builder(database, pooling: false).ToString();
-    private readonly Pragma[] _pragmas = worker ? [.. connection.Pragmas, .. connection.WorkerPragmas] : connection.Pragmas;
-    private readonly string[] _second = [.. connection.Pragmas.Select(pragma => pragma.Sql)];
+    private readonly string[] _pragmas = [.. connection.Pragmas.Select(pragma => pragma.Sql)];
 
     /// <exception cref="UnsupportedException">The job asks for what the driver does not have.</exception>
     public static void CheckSupported(Job job)
@@ -49,19 +47,19 @@ internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec conn
     /// <summary>A connection with the job's pragmas and set-up.</summary>
     /// <exception cref="StatementException">A pragma or the set-up fails.</exception>
     /// <exception cref="SqliteException">The database cannot be opened.</exception>
-    public SqliteConnection Open() => Open([.. _pragmas.Select(pragma => pragma.Sql), .. connection.Setup]);
+    public SqliteConnection Open() => Open([.. _pragmas, .. connection.Setup]);
 
     /// <summary>The second connection of <c>open</c>: pragmas only.</summary>
     /// <exception cref="StatementException">A pragma fails.</exception>
     /// <exception cref="SqliteException">The database cannot be opened.</exception>
-    public SqliteConnection OpenSecond() => Open(_second);
+    public SqliteConnection OpenSecond() => Open(_pragmas);
 
     /// <summary>A pooled connection for each operation; the journal mode belongs to the file.</summary>
     public Lease MakeLease()
     {
         var builder = Builder(database, pooling: true);
         var others = new List<string>();
-        foreach (var pragma in _pragmas)
+        foreach (var pragma in connection.Pragmas)
         {
             switch (pragma.Name.ToLowerInvariant(), Switch(pragma))
             {
@@ -103,7 +101,7 @@ internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec conn
     /// <summary>A connection of <c>open-file</c>: pragmas only.</summary>
     /// <exception cref="StatementException">A pragma fails.</exception>
     /// <exception cref="SqliteException">The database cannot be opened.</exception>
-    public SqliteConnection OpenFile(string connectionString) => Open(_second, connectionString);
+    public SqliteConnection OpenFile(string connectionString) => Open(_pragmas, connectionString);
 
     private SqliteConnection Open(string[] statements, string? connectionString = null)
     {

@@ -27,6 +27,7 @@ internal static class Facts
             Sql.Texts(connection, "PRAGMA compile_options", 0, []),
             SQLitePCL.raw.sqlite3_threadsafe(),
             [
+                ("levels", ["core", "workers", "load", "extras"]),
                 ("operations", ["get", "all", "iterate", "run", "prepare", "open", "open-file", "execute", "read-file"]),
                 ("shapes", ["object", "array", "typed"]),
                 ("integers", ["number"]),

@@ -70,7 +70,7 @@ internal static class Invocation
 
     private static Result Measure(Job job)
     {
-        var workers = new Workers(job, job.Measure.Barrier ? ProcessBarrier.OfConsole() : null);
+        var workers = new Workers(job, job.Measure.Share is null ? null : ProcessBarrier.OfConsole());
         return Close(workers, workers.First, () =>
         {
             var timings = Iterations.Take(job, workers);

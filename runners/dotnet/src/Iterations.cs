@@ -59,7 +59,7 @@ internal static class Iterations
     private static WorkerResult[] Entries(Job job, Workers workers, List<Lap[]> laps)
     {
         var measure = job.Measure;
-        var asked = measure.Workers > 1 || measure.Latencies || measure.Rate is not null || measure.Barrier
+        var asked = measure.Workers > 1 || measure.Latencies || measure.Rate is not null || measure.Share is not null
             || job.Writer is not null;
         return asked ? [.. workers.Sessions.Select(Of)] : [];
 
@@ -74,7 +74,7 @@ internal static class Iterations
                 tally.Rows,
                 tally.Checksum,
                 [.. own.Select(lap => Clock.Nanoseconds(lap.End - lap.Start))],
-                measure.Barrier ? [.. own.Select(lap => (Microseconds(lap.StartUtc), Microseconds(lap.EndUtc)))] : [],
+                measure.Share is null ? [] : [.. own.Select(lap => (Microseconds(lap.StartUtc), Microseconds(lap.EndUtc)))],
                 session.Latencies,
                 session.Pacing,
                 own.Sum(lap => lap.Busy));

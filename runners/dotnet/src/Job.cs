@@ -52,9 +52,12 @@ internal sealed record Pragma(string Name, string Literal)
 /// <param name="Setup">SQL after the pragmas.</param>
 /// <param name="PerOperation">Each operation takes a connection from the driver's pool.</param>
 internal sealed record ConnectionSpec(
-    Pragma[] Pragmas, string[] Engine, Pragma[] WorkerPragmas, string[] Setup, bool PerOperation);
+    Pragma[] Pragmas, string[] Engine, string[] Setup, bool PerOperation);
 
-/// <summary>This process's workers are <paramref name="First"/> and those after it among <paramref name="Of"/>.</summary>
+/// <summary>
+/// This process's workers are <paramref name="First"/> and those after it among <paramref name="Of"/>; it waits before each
+/// iteration until it is released.
+/// </summary>
 internal sealed record Share(int First, int Of);
 
 /// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
@@ -68,10 +71,13 @@ internal sealed record Measure(
     double? Rate,
     bool Latencies,
     bool TolerateBusy,
-    bool Barrier,
-    Share Share,
+    Share? Share,
     long Digest,
-    bool EventLoop);
+    bool EventLoop)
+{
+    /// <summary>Where this process's workers stand among those of all processes.</summary>
+    public Share Place => Share ?? new Share(0, Workers);
+}
 
 internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);
 

@@ -112,14 +112,13 @@ internal static class JobReader
     {
         if (!node.Exists)
         {
-            return new ConnectionSpec([], [], [], [], false);
+            return new ConnectionSpec([], [], [], false);
         }
 
-        node.Object("pragmas", "engine", "worker_pragmas", "setup", "per_operation");
+        node.Object("pragmas", "engine", "setup", "per_operation");
         return new ConnectionSpec(
             [.. node.Optional("pragmas").Items().Select(ReadPragma)],
             [.. node.Optional("engine").Members().Select(pair => pair.Key)],
-            [.. node.Optional("worker_pragmas").Items().Select(ReadPragma)],
             [.. node.Optional("setup").Items().Select(sql => sql.Text())],
             node.Optional("per_operation").Flag(absent: false));
     }
@@ -166,7 +165,7 @@ internal static class JobReader
     private static Measure ReadMeasure(Node node)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "barrier", "share", "digest", "event_loop");
+            "latencies", "tolerate_busy", "share", "digest", "event_loop");
         var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
@@ -177,8 +176,7 @@ internal static class JobReader
             ReadRate(node.Optional("rate")),
             node.Optional("latencies").Flag(absent: false),
             node.Optional("tolerate_busy").Flag(absent: false),
-            node.Optional("barrier").Flag(absent: false),
-            node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers),
+            node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : null,
             node.Optional("digest").Integer(0, absent: 0),
             node.Optional("event_loop").Exists);
     }
@@ -186,8 +184,8 @@ internal static class JobReader
     private static Share ReadShare(Node node, int workers)
     {
         node.Object("first", "of");
-        var first = node.Required("first").Integer(0);
-        var of = node.Required("of").Count();
+        var first = node.Optional("first").Integer(0, absent: 0);
+        var of = node.Optional("of").Count(absent: 1);
         return first + workers <= of
             ? new Share((int)first, of)
             : throw node.Expected($"a share that has room for {workers} workers");

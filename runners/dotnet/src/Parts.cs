@@ -5,11 +5,9 @@ namespace Sqlitmus;
 /// those that are <c>Stride</c> further on.
 /// </summary>
 /// <param name="IsWriter">The writer beside the workers, whose figures are its own.</param>
-/// <param name="HasWorkerPragmas">Whether its connection has the pragmas of one worker among several.</param>
 /// <param name="Offset">Where the planned times of an open loop begin, as a part of the time between two operations.</param>
 internal sealed record Part(
     bool IsWriter,
-    bool HasWorkerPragmas,
     StepSpec[] Steps,
     TransactionKind Transaction,
     long Begin,
@@ -38,22 +36,21 @@ internal static class Parts
     /// <returns>The operations of all workers of this process in the first iteration.</returns>
     public static (long Begin, long End) OfProcess(Measure measure)
     {
-        var (first, of) = measure.Share;
+        var (first, of) = measure.Place;
         var operations = measure.OperationsPerIteration;
         return (Cut(operations, first, of).Begin, Cut(operations, first + measure.Workers - 1, of).End);
     }
 
     private static Part OfWriter(WriterSpec writer) =>
-        new(true, false, writer.Steps, writer.Transaction, 0, writer.Operations, writer.Operations, writer.Rate, 0);
+        new(true, writer.Steps, writer.Transaction, 0, writer.Operations, writer.Operations, writer.Rate, 0);
 
     private static Part OfWorker(Job job, int worker)
     {
-        var (first, of) = job.Measure.Share;
+        var (first, of) = job.Measure.Place;
         var operations = job.Measure.OperationsPerIteration;
         var (begin, end) = Cut(operations, first + worker, of);
-        var hasPragmas = job.Mode == Mode.Measure && job.Measure.Workers > 1;
         return new Part(
-            false, hasPragmas, job.Steps, job.Transaction, begin, end, operations, job.Measure.Rate,
+            false, job.Steps, job.Transaction, begin, end, operations, job.Measure.Rate,
             (double)(first + worker) / of);
     }
 }

@@ -44,9 +44,9 @@ internal static class Program
             return Unreadable;
         }
 
-        if (!alone && (job.Measure.Barrier || job.Connection.Engine.Length > 0))
+        if (!alone && (job is { Mode: Mode.Measure, Measure.Share: not null } || job.Connection.Engine.Length > 0))
         {
-            Console.Error.WriteLine($"{path}: connection.engine and measure.barrier need --job");
+            Console.Error.WriteLine($"{path}: connection.engine and measure.share need --job");
             return Unreadable;
         }
 

@@ -24,7 +24,7 @@ internal sealed class Session : IDisposable
     public Session(Job job, Part part, Digest? digest, SqliteConnection? existing = null)
     {
         (_job, _part) = (job, part);
-        var maker = new ConnectionMaker(job.Database!, job.Connection, part.HasWorkerPragmas);
+        var maker = new ConnectionMaker(job.Database!, job.Connection);
         // The writer prepares before the clock, so it keeps its connection.
         _lease = job.Connection.PerOperation && !part.IsWriter ? maker.MakeLease() : null;
         var start = Stopwatch.GetTimestamp();

@@ -29,8 +29,8 @@ public sealed class JobReaderTests
         Assert.Empty(job.Connection.Pragmas);
         Assert.Empty(job.Reset);
         Assert.Equal((1, 1, 0L), (job.Measure.Iterations, job.Measure.Workers, job.Measure.WarmupIterations));
-        Assert.Equal((false, false, false, null), (job.Measure.Latencies, job.Measure.TolerateBusy, job.Measure.Barrier, job.Measure.Rate));
-        Assert.Equal(new Share(0, 1), job.Measure.Share);
+        Assert.Equal((false, false, null, null), (job.Measure.Latencies, job.Measure.TolerateBusy, job.Measure.Share, job.Measure.Rate));
+        Assert.Equal(new Share(0, 1), job.Measure.Place);
         Assert.Null(job.Writer);
         Assert.Empty(job.Database!.Flags);
         Assert.False(job.Connection.PerOperation);
@@ -79,9 +79,8 @@ public sealed class JobReaderTests
     [InlineData("\"steps\"", "\"writer\": {\"transaction\": \"immediate\", \"steps\": [{\"operation\": \"execute\", \"sql\": \"x\"}], \"operations\": 1}, \"steps\"", "job:5: $.writer.transaction: expected none, because a step is execute, which can begin one itself, got \"immediate\"")]
     [InlineData("SELECT id FROM users WHERE id = ?", "", "job:6: $.steps[0].sql: expected a statement, got \"\"")]
     [InlineData("_iteration\": 10", "_iteration\": 10, \"rate\": 0", "job:10: $.measure.rate: expected a number above 0, got 0")]
-    [InlineData("_iteration\": 10", "_iteration\": 10, \"barrier\": \"yes\"", "job:10: $.measure.barrier: expected true or false, got \"yes\"")]
     [InlineData("_iteration\": 10", "_iteration\": 10, \"workers\": 2, \"share\": {\"first\": 2, \"of\": 3}", "job:10: $.measure.share: expected a share that has room for 2 workers, got {")]
-    [InlineData("_iteration\": 10", "_iteration\": 10, \"share\": {\"first\": 0}", "job:10: $.measure.share: expected the missing key of")]
+    [InlineData("_iteration\": 10", "_iteration\": 10, \"share\": {\"of\": 0}", "job:10: $.measure.share.of: expected an integer of 1 or more, got 0")]
     [InlineData("\"steps\"", "\"writer\": {\"steps\": [], \"operations\": 1}, \"steps\"", "job:5: $.writer.steps: expected one step or more, got []")]
     [InlineData("\"steps\"", "\"writer\": {\"steps\": [{\"operation\": \"run\", \"sql\": \"x\", \"y\": 1}], \"operations\": 1}, \"steps\"", "job:5: $.writer.steps[0].y: unknown key")]
     [InlineData("\"steps\"", "\"writer\": {\"steps\": [{\"operation\": \"run\", \"sql\": \"x\"}], \"operations\": 0}, \"steps\"", "job:5: $.writer.operations: expected an integer of 1 or more, got 0")]

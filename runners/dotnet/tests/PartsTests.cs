@@ -34,10 +34,9 @@ public sealed class PartsTests
     {
         var parts = Of("""
             "writer": {"steps": [{"operation": "run", "sql": "DELETE FROM t"}], "transaction": "immediate", "operations": 3},
-            "connection": {"worker_pragmas": [["query_only", 1]]},
             "measure": {"operations_per_iteration": 10, "workers": 2, "rate": 50}
             """);
-        Assert.Equal([(false, true), (false, true), (true, false)], parts.Select(part => (part.IsWriter, part.HasWorkerPragmas)));
+        Assert.Equal([false, false, true], parts.Select(part => part.IsWriter));
         Assert.Equal((0L, 3L, 3L, TransactionKind.Immediate), (parts[2].Begin, parts[2].End, parts[2].Stride, parts[2].Transaction));
         Assert.Null(parts[2].Rate);
     }

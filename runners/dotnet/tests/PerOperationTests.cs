@@ -30,8 +30,8 @@ public sealed class PerOperationTests : IDisposable
     {
         var result = _run.Perform("""
             "connection": {"per_operation": true,
-                           "pragmas": [["foreign_keys", "OFF"], ["busy_timeout", 1234], ["recursive_triggers", 1]],
-                           "worker_pragmas": [["cache_size", 77]]},
+                           "pragmas": [["foreign_keys", "OFF"], ["busy_timeout", 1234], ["recursive_triggers", 1],
+                                       ["cache_size", 77]]},
             "steps": [{"operation": "get", "sql": "PRAGMA foreign_keys", "columns": [{"name": "x", "type": "integer"}]},
                       {"operation": "get", "sql": "PRAGMA busy_timeout", "columns": [{"name": "x", "type": "integer"}]},
                       {"operation": "get", "sql": "PRAGMA recursive_triggers", "columns": [{"name": "x", "type": "integer"}]},

@@ -21,7 +21,7 @@
  *   function that wraps the operation's source in the driver's own transaction
  *
  * @typedef {object} Driver
- * @property {{operations: string[], shapes: string[], integers: string[], statements: string[],
+ * @property {{levels: string[], operations: string[], shapes: string[], integers: string[], statements: string[],
  *   transactions: string[], engine: string[], flags: string[], lacks: string[]}} features
  * @property {boolean} uri whether URI parameters reach SQLite
  * @property {(steps: Step[]) => string | null} refuse why a combination of features cannot be had
@@ -54,6 +54,7 @@ export const method = ({ operation }) => (operation === "execute" ? "run" : oper
 
 /** Features that every driver here has, and those in which they differ; `lacks` as in the contract. */
 export const features = (statements, { lacks = [], flags = [] } = {}) => ({
+  levels: ["core", "workers", "load", "extras"],
   operations: OPERATIONS.filter((name) => !lacks.includes(name)),
   shapes: ["object", "array"],
   integers: ["number", "bigint"],

@@ -47,7 +47,7 @@ const workload = workloads[scenario]?.();
 if (workload === undefined) throw new Error(`nothing is written by hand for ${scenario}`);
 
 const { operations_per_iteration, warmup_iterations, warmup_ns, iterations } = job.measure;
-const released = job.measure.barrier ? barrier(system) : () => {};
+const released = job.measure.share ? barrier(system) : () => {};
 const warmup = [];
 const measured = [];
 const answers = [];

@@ -216,7 +216,7 @@ export function driverCases(name, host) {
       write("c", good);
       equal(await main(host, { driver: name, jobs: folder }, []), 1);
       equal(["a", "b", "c"].map(status), ["failed", "ok", "ok"]);
-      write("d", { ...good, measure: { ...good.measure, barrier: true } });
+      write("d", { ...good, measure: { ...good.measure, share: {} } });
       write("e", { ...good, connection: { engine: { memstatus: 0 } } });
       equal(await main(host, { driver: name, jobs: folder }, []), 2);
       equal(["d", "e"].map(status), [null, null]);

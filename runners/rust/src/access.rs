@@ -22,14 +22,13 @@ pub struct Access {
 }
 
 impl Access {
-    /// The access of a job's connections; workers have pragmas on top.
-    pub fn new(job: &Job, database: &Database, worker: bool) -> Self {
+    /// The access of a job's connections.
+    pub fn new(job: &Job, database: &Database) -> Self {
         let connection = &job.connection;
-        let extra = if worker { connection.worker_pragmas.as_slice() } else { &[] };
         Access {
             name: name(database),
             flags: flags(&connection.engine, database),
-            pragmas: connection.pragmas.iter().chain(extra).map(pragma).collect(),
+            pragmas: connection.pragmas.iter().map(pragma).collect(),
             setup: connection.setup.clone(),
         }
     }

@@ -35,6 +35,18 @@ pub trait Execution<S> {
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure>;
 }
 
+/// `in-transaction`.
+pub struct InTransaction<'c, D: Driver>(pub &'c D::Connection);
+
+impl<D: Driver, S: Sink> Execution<S> for InTransaction<'_, D> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        tally.sink.integer(D::in_transaction(self.0).into());
+        tally.sink.returned(0);
+        Ok(())
+    }
+}
+
 /// The loop over executions, compiled for each [`Execution`].
 pub trait Executor<S> {
     /// Performs `repeat` executions for each of these operations, which end with them if this is

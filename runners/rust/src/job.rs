@@ -52,9 +52,14 @@ impl Job {
         }
     }
 
+    /// Whether it waits before each iteration until it is released.
+    pub fn waits(&self) -> bool {
+        self.mode == Mode::Measure && self.measure.share.is_some()
+    }
+
     /// Whether it changes SQLite for the whole process, or takes over stdin and stdout.
     pub fn needs_own_process(&self) -> bool {
-        self.measure.barrier || self.connection.engine != Engine::default()
+        self.waits() || self.connection.engine != Engine::default()
     }
 }
 
@@ -117,8 +122,6 @@ pub struct Connection {
     pub pragmas: Vec<(String, Setting)>,
     #[serde(default)]
     pub engine: Engine,
-    #[serde(default)]
-    pub worker_pragmas: Vec<(String, Setting)>,
     #[serde(default)]
     pub setup: Vec<String>,
     #[serde(default)]

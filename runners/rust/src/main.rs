@@ -60,11 +60,11 @@ fn perform(driver: DriverName, variant: Option<&str>, file: &Path, alone: bool) 
     let job = match text.and_then(|text| job::read(&text)) {
         Ok(job) if alone || !job.needs_own_process() => job,
         Ok(_) => {
-            eprintln!("job {}: connection.engine and measure.barrier need --job", file.display());
+            eprintln!("{}: connection.engine and measure.share need --job", file.display());
             return UNREADABLE;
         }
         Err(problem) => {
-            eprintln!("job {}: {problem}", file.display());
+            eprintln!("{}: {problem}", file.display());
             return UNREADABLE;
         }
     };

@@ -8,6 +8,7 @@ use crate::job::{Integers, Job, Operation, StatementKind, Step, Values};
 
 #[derive(Debug, Serialize)]
 pub struct Features {
+    pub levels: &'static [&'static str],
     pub operations: &'static [&'static str],
     pub shapes: &'static [&'static str],
     pub integers: &'static [&'static str],
@@ -22,6 +23,7 @@ pub struct Features {
 impl Features {
     pub fn of(driver: DriverName) -> Self {
         Features {
+            levels: &["core", "workers", "load", "extras"],
             operations: &[
                 "get",
                 "all",

@@ -16,7 +16,7 @@ use crate::session::{Session, connect};
 
 /// One iteration; then the writer's operations, which enter neither counts nor digest.
 pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
-    let access = Access::new(job, database, false);
+    let access = Access::new(job, database);
     let (connection, open) = phase(|| connect::<D>(&access))?;
     let operations = job.measure.operations();
     let (mut work, prepare) = witnessed::<D>(&connection, job, &access, operations)?;
@@ -66,7 +66,7 @@ fn write<D: Driver>(job: &Job) -> Result<(), Failure> {
     let Some((part, database)) = Part::writer(job).zip(job.database.as_ref()) else {
         return Ok(());
     };
-    let access = Access::new(job, database, false);
+    let access = Access::new(job, database);
     let connection = connect::<D>(&access)?;
     let mut session = Session::<D, _>::prepare(&connection, &part, &access)?;
     session.timed(part.operations, &mut Checksum::default())?;

@@ -21,15 +21,10 @@ use crate::session::Lap;
 pub fn measure<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
     let parts = Part::all(job);
     let apart = job.measure.workers > 1;
-    let meeting = Meeting::new(parts.len(), apart, job.measure.barrier);
-    let plain = Access::new(job, database, false);
-    let one_of_many = Access::new(job, database, true);
-    let place = |number: usize| {
-        let part = &parts[number];
-        let access = if apart && part.role == Role::Worker { &one_of_many } else { &plain };
-        Place { job, access, meeting: &meeting, part, number }
-    };
-    let places: Vec<Place> = (0..parts.len()).map(place).collect();
+    let meeting = Meeting::new(parts.len(), apart, job.waits());
+    let access = Access::new(job, database);
+    let place = |(number, part)| Place { job, access: &access, meeting: &meeting, part, number };
+    let places: Vec<Place> = parts.iter().enumerate().map(place).collect();
     let (own, others) = places.split_at(usize::from(!apart));
     let (mut work, ended) = thread::scope(|scope| {
         let start = || start::<D>(scope, others).inspect_err(|_| meeting.end());
@@ -103,7 +98,7 @@ fn iterate<D: Driver>(
         for ((worker, part), lap) in workers.iter_mut().zip(parts).zip(&laps) {
             worker.add(part, lap);
             if !iterations.warming() {
-                worker.time(lap, job.measure.barrier);
+                worker.time(lap, job.waits());
             }
         }
         iterations.record(combine(parts, &laps));
@@ -166,7 +161,7 @@ fn finish(job: &Job, work: &mut Work, ended: Vec<Ended>) {
         (worker.latencies, worker.pacing) = ended.recording.into_histograms();
     }
     let plan = &job.measure;
-    let plain = plan.workers == 1 && !plan.latencies && plan.rate.is_none() && !plan.barrier;
+    let plain = plan.workers == 1 && !plan.latencies && plan.rate.is_none() && plan.share.is_none();
     if plain && job.writer.is_none() {
         work.workers.clear();
     }

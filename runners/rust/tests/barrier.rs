@@ -65,7 +65,7 @@ fn each_iteration_waits_for_its_line() {
     for driver in ["rusqlite", "ffi"] {
         for workers in [1, 3] {
             let measure = json!({"operations_per_iteration": 16, "iterations": 2,
-                "warmup_iterations": 1, "workers": workers, "barrier": true});
+                "warmup_iterations": 1, "workers": workers, "share": {"of": workers}});
             let (job, output) = folder.job("barrier", measure);
             let mut runner = start(driver, &job);
             let mut input = runner.stdin.take().unwrap();
@@ -98,7 +98,7 @@ fn the_end_of_input_fails_and_hangs_nobody() {
     let folder = Folder::new("unreleased");
     for workers in [1, 3] {
         let measure = json!({"operations_per_iteration": 16, "iterations": 3, "workers": workers,
-            "barrier": true});
+            "share": {"of": workers}});
         let (job, output) = folder.job("unreleased", measure);
         let mut runner = start("ffi", &job);
         runner.stdin.take().unwrap().write_all(b"go\n").unwrap();
@@ -113,7 +113,10 @@ fn two_processes_add_up_to_the_whole() {
     let folder = Folder::new("two");
     let perform = |driver: &str, measure: Value| {
         let (job, output) = folder.job("part", measure);
-        let ended = start(driver, &job).wait().unwrap();
+        let mut runner = start(driver, &job);
+        // what has no share reads none of it
+        let _ = runner.stdin.take().unwrap().write_all(b"go\n");
+        let ended = runner.wait().unwrap();
         assert!(ended.success(), "{ended}: {:?}", fs::read_to_string(&output));
         result(&output)
     };

@@ -236,14 +236,13 @@ fn a_stalled_operation_is_found_in_the_histogram() {
 fn operations_start_when_they_are_due() {
     let fixture = Fixture::new("rate");
     for driver in DRIVERS {
-        let measure = json!({"operations_per_iteration": 4, "rate": 500,
-            "share": {"first": 1, "of": 2}});
+        let measure = json!({"operations_per_iteration": 4, "rate": 500, "workers": 2});
         let result = fixture.perform(
             driver,
             json!({"steps": one_row("SELECT 7 AS n"),
             "measure": measure}),
         );
-        let worker = &result["workers"][0];
+        let worker = &result["workers"][1];
         // Due at 1 and 3 ms.
         assert!(worker["iterations_ns"][0].as_u64().unwrap() >= 3_000_000, "{result}");
         assert_eq!((&worker["operations"], &worker["latencies"]), (&json!(2), &json!(null)));
@@ -293,20 +292,6 @@ fn a_writer_writes_beside_the_workers() {
                 }
             }
         }
-    }
-}
-
-#[test]
-fn the_pragmas_of_workers_are_not_the_writers() {
-    let fixture = Fixture::new("writers pragmas");
-    for driver in DRIVERS {
-        let members = json!({"steps": one_row("SELECT 7 AS n"),
-            "writer": {"steps": insert(), "operations": 1},
-            "connection": {"worker_pragmas": [["query_only", 1]]},
-            "measure": {"operations_per_iteration": 4, "workers": 2}});
-        let result = fixture.perform(driver, members);
-        assert_eq!(result["status"], "ok", "{result}");
-        assert_eq!(result["effective"]["pragmas"]["query_only"], 1);
     }
 }
 

@@ -66,16 +66,14 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         raise ValueError(
             "several processes measure only, warm up by iterations, have no reset and no writer"
         )
-    measure = job.measure.model_copy(update={"workers": workers, "barrier": True})
+    measure = job.measure.model_copy(update={"workers": workers})
     made: list[Part] = []
     for number in range(processes):
         first = Share(first=number * workers, of=job.measure.workers)
         name = f"{Path(job.output).stem}.{number}"
         part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
-        changes = {
-            "measure": measure.model_copy(update={"share": first}),
-            "output": str(part.output),
-        }
+        place = measure.model_copy(update={"share": first})
+        changes = {"measure": place, "output": str(part.output)}
         try:
             part.job.write_bytes(job.model_copy(update=changes).text().encode())
         except OSError as error:
@@ -106,7 +104,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
     each of them. An iteration lasts from the earliest start to the latest end of any worker,
     a warm-up iteration as long as that of the slowest process. Phases are not merged. The read-back
     is that of the process that ended last, the only one that saw all writes. Raises Unlike when
-    they ran under different conditions or lack what the barrier asks for.
+    they ran under different conditions or lack what a share asks for.
     """
     for number, result in enumerate(results):
         _check(number, result, results[0], measure)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from bootstrap.guarded import marked
+from sqlitmus.catalog import jobs
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
@@ -19,7 +20,7 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
 from sqlitmus.run.processes.process import Invocation, Timing, collect
 from sqlitmus.run.verify.proof import Value, checksum, digest
-from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
+from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Share, Step
 from sqlitmus.vocabulary.verdicts import Outcome
 
 TABLE = (
@@ -73,7 +74,7 @@ class Question:
             measure=Measure(
                 operations_per_iteration=1,
                 iterations=len(self.manners) + 1,
-                barrier=True,
+                share=Share(),
                 digest=1,
             ),
             output=output,
@@ -152,10 +153,7 @@ def _step(question: Question, number: int) -> Step:
                 "types": [*(kind for kind, _ in bound.values()), "integer"],
                 "rows": [[*(value for _, value in bound.values()), number]],
             },
-            "columns": [
-                {"name": name, "type": kind.rstrip("?"), "nullable": kind.endswith("?")}
-                for name, kind in columns.items()
-            ],
+            "columns": jobs.columns(columns),
             "repeat": REPEAT,
         }
     )

@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +23,8 @@ from sqlitmus.run.verify import bounds, judge, proof
 from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.verify.proof import Counter, Held
-from sqlitmus.vocabulary.contract import Job, Readback, Result
+from sqlitmus.vocabulary import contract
+from sqlitmus.vocabulary.contract import Job, Level, Readback, Result, Share
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.text import ending, shortened
@@ -52,6 +53,7 @@ class PreparedJob:
     source: Path | None  # the fixture
     target: Path | None  # its fresh copy, for a case that writes to a file
     readback: list[Readback]
+    levels: frozenset[Level]  # of the contract, which it needs
     question: str  # the same for jobs that have the same answer
 
 
@@ -127,7 +129,7 @@ class Preparation:
         if plain:
             job = jobs.question(job)
         if seat is not None:
-            measure = job.measure.model_copy(update={"barrier": True})
+            measure = job.measure.model_copy(update={"share": Share(of=job.measure.workers)})
             job = job.model_copy(update={"measure": measure})
         file = self._scratch / f"{name}.job.json"
         try:
@@ -139,16 +141,18 @@ class Preparation:
             job.measure.operations_per_iteration,
             job.measure.iterations,
             job.inspect,
-            jobs.read_back(job),
+            [*dict(job.connection.pragmas).items()],  # the last value of each
             job.connection.engine,
             job.measure.tolerate_busy,
             digest,
             0 if spec.writes else case.walk,
             _left_open(spec, job),
         )
+        launched: list[Level] = ["workers"] if case.processes else []
+        levels: frozenset[Level] = frozenset([*contract.levels(job), *launched])
         question = self._question(case, job, spec, source)
         self._ready[key] = PreparedJob(
-            file, output, requirements, source, copy, job.readback, question
+            file, output, requirements, source, copy, job.readback, levels, question
         )
         return self._ready[key]
 
@@ -209,6 +213,9 @@ def cell(case: PlannedCase, runner: Installed) -> str:
 # One run of one cell: about to start, and ended and judged.
 
 
+Wal = Sequence[tuple[float, int]]  # ms and bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One run of one cell, judged; `log` is kept only when the cell went wrong.
@@ -223,7 +230,7 @@ class Attempt:
     log: str | None
     launch: Launch | None = None
     held: Held | None = None
-    wal: Sequence[tuple[float, int]] = ()
+    wal: Wal = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,14 +340,16 @@ class Judging:
 
 
 def _job_not_read(of: Evidence) -> Finding | None:
-    """A runner that is verified says that it cannot read the job."""
+    """A runner that is verified says that it cannot read the job, in the form of the contract: some
+    crashes end with the same code."""
     timing, ready = of.invocation.timing, of.ready
     ended = timing and timing.exit_code == CANNOT_READ and not ready.output.exists()
     if not ended or of.left or ready.required.mode != "verify" or not ready.file.exists():
         return None
-    # the first line, since hyperfine adds some of its own
-    message = next(iter(log_text(of.log).strip().splitlines()), "no message")
-    return Finding("unsupported", f"it cannot read the job: {message}")
+    begin = f"{ready.file}:"
+    lines = log_text(of.log).splitlines()
+    reasons = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
+    return Finding("unsupported", f"it cannot read the job: {reasons[0]}") if reasons else None
 
 
 def _no_result(of: Evidence) -> Finding | None:
@@ -394,74 +403,6 @@ def _refused_late(of: Evidence) -> Finding | None:
     return Finding("failed", f"it was verified, and says unsupported only now: {result.reason}")
 
 
-# Starts a run of a cell: one process, which may be looked at meanwhile, or several at once.
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """What was started and has ended; `wal` are the sizes of its write-ahead log, (ms, bytes)."""
-
-    invocation: Invocation
-    launch: Launch | None = None
-    wal: Sequence[tuple[float, int]] = ()
-
-
-class Starter:
-    """Starts the runs of one session."""
-
-    def __init__(
-        self,
-        executor: process.Executor,
-        launcher: Launcher,
-        scenarios: Mapping[str, Scenario],
-        pins: list[int],
-        timeout_s: float,
-    ) -> None:
-        self._executor = executor
-        self._launcher = launcher
-        self._scenarios = scenarios
-        self._pins = pins
-        self._timeout_s = timeout_s
-
-    def start(self, begun: Begun) -> Started:
-        """Start what is prepared, and wait until it has ended."""
-        case, ready = begun.case, begun.ready
-        if ready.required.mode != "measure":
-            return Started(self._invoke(begun))
-        scenario = self._scenarios[case.scenario]
-        if ready.target and scenario.watch_wal:
-            looks = process.of_log(ready.target, self._executor.kill)
-            return Started(self._watched(begun, looks), wal=looks.sizes)
-        if scenario.memory_limit_mib:
-            most = scenario.memory_limit_mib * process.MIB
-            looks = process.of_memory(self._executor.resident, self._executor.kill, most=most)
-            return Started(replace(self._watched(begun, looks), resident=looks.sizes))
-        if not case.processes:
-            return Started(self._invoke(begun))
-        invocation, launch = self._launcher.launch(
-            begun.runner.command,
-            Job.model_validate_json(ready.file.read_bytes()),
-            processes=case.processes,
-            pins=self._pins,
-            environment=begun.environment,
-            log=begun.log,
-            timeout_s=self._timeout_s,
-        )
-        return Started(invocation, launch)
-
-    def _invoke(self, begun: Begun) -> Invocation:
-        output = begun.ready.output
-        return process.invoke(
-            self._executor, begun.command, begun.environment, output, begun.log, self._timeout_s
-        )
-
-    def _watched(self, begun: Begun, looks: process.Watch) -> Invocation:
-        """A run that is looked at meanwhile, and bounded."""
-        with looks:
-            invocation = self._invoke(begun)
-        return Invocation(None, None, looks.problem) if looks.exceeded else invocation
-
-
 # Runs one cell once: prepared, started, judged, its log kept where it went wrong.
 
 
@@ -493,8 +434,9 @@ class Invocations:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        launcher = launcher or Launcher(scratch)
-        self._starter = Starter(executor, launcher, catalog.scenarios, pins or [], timeout_s)
+        self._launcher = launcher or Launcher(scratch)
+        self._scenarios = catalog.scenarios
+        self._pins = pins or []
         copies = Copies()
         self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
         self.judging = Judging(catalog, self.fixtures, copies)
@@ -630,10 +572,49 @@ class Invocations:
         digest: bool = False,
     ) -> Attempt:
         begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
-        started = self._starter.start(begun)
+        if reason := runner.beyond(begun.ready.levels):
+            return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
+        invocation, launch, wal = self._start(begun)
         left = self.end_leftovers().values()
-        attempt = self.judged(begun, started.invocation, answer, left, started.launch)
-        return replace(attempt, wal=started.wal)
+        return replace(self.judged(begun, invocation, answer, left, launch), wal=wal)
+
+    def _start(self, begun: Begun) -> tuple[Invocation, Launch | None, Wal]:
+        """Start what is prepared, which may be looked at meanwhile, and wait until it has ended."""
+        case, ready = begun.case, begun.ready
+        if ready.required.mode != "measure":
+            return self._invoke(begun), None, ()
+        scenario = self._scenarios[case.scenario]
+        if ready.target and scenario.watch_wal:
+            looks = process.of_log(ready.target, self.executor.kill)
+            return self._watched(begun, looks), None, looks.sizes
+        if scenario.memory_limit_mib:
+            most = scenario.memory_limit_mib * process.MIB
+            looks = process.of_memory(self.executor.resident, self.executor.kill, most=most)
+            return replace(self._watched(begun, looks), resident=looks.sizes), None, ()
+        if not case.processes:
+            return self._invoke(begun), None, ()
+        invocation, launch = self._launcher.launch(
+            begun.runner.command,
+            Job.model_validate_json(ready.file.read_bytes()),
+            processes=case.processes,
+            pins=self._pins,
+            environment=begun.environment,
+            log=begun.log,
+            timeout_s=self._timeout_s,
+        )
+        return invocation, launch, ()
+
+    def _invoke(self, begun: Begun) -> Invocation:
+        output = begun.ready.output
+        return process.invoke(
+            self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
+        )
+
+    def _watched(self, begun: Begun, looks: process.Watch) -> Invocation:
+        """A run that is looked at meanwhile, and bounded."""
+        with looks:
+            invocation = self._invoke(begun)
+        return Invocation(None, None, looks.problem) if looks.exceeded else invocation
 
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""

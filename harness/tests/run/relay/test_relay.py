@@ -43,8 +43,7 @@ def play(
             "operations_per_iteration": 10,
             "warmup_iterations": given.warmup,
             "iterations": given.iterations,
-            "barrier": True,
-            "share": {"first": 0, "of": 1},
+            "share": {"of": 1},
         }
         job.write_text(json.dumps({"cell": "a/b", "output": str(output), "measure": measure}))
         command = [sys.executable, "-I", "-S", str(FAKE), f"{act}@0", "--job", str(job)]

@@ -22,8 +22,6 @@ pub struct Measure {
     pub latencies: bool,
     #[serde(default)]
     pub tolerate_busy: bool,
-    #[serde(default)]
-    pub barrier: bool,
     pub share: Option<Share>,
     /// How many operations, from the first, are done once more afterwards, in the manner of verify
     /// mode.
@@ -45,7 +43,9 @@ pub struct EventLoop {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
+    #[serde(default)]
     pub first: u64,
+    #[serde(default = "one")]
     pub of: u64,
 }
 

@@ -20,8 +20,7 @@ pub fn read(text: &str) -> Result<Job, String> {
     if job.database.is_none() && !job.steps.is_empty() {
         return Err("database: expected a database because there are steps, found null".into());
     }
-    pragmas("connection.pragmas", &job.connection.pragmas)?;
-    pragmas("connection.worker_pragmas", &job.connection.worker_pragmas)?;
+    pragmas(&job.connection.pragmas)?;
     measure(&job.measure)?;
     reset(&job)?;
     steps("steps", &mut job.steps)?;
@@ -30,11 +29,13 @@ pub fn read(text: &str) -> Result<Job, String> {
     Ok(job)
 }
 
-fn pragmas(path: &str, pragmas: &[(String, Setting)]) -> Result<(), String> {
+fn pragmas(pragmas: &[(String, Setting)]) -> Result<(), String> {
     for (number, (name, _)) in pragmas.iter().enumerate() {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
         if name.is_empty() || !name.chars().all(plain) {
-            return Err(format!("{path}[{number}][0]: expected a pragma's name, found {name:?}"));
+            return Err(format!(
+                "connection.pragmas[{number}][0]: expected a pragma's name, found {name:?}"
+            ));
         }
     }
     Ok(())

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
 
 fn perform(job: &Job, driver: DriverName) -> Result<Work, Failure> {
     let database = job.database.as_ref().ok_or_else(|| Failure::new("the job has no database"))?;
-    let access = Access::new(job, database, false);
+    let access = Access::new(job, database);
     let workload = workload(job)?;
     let operations = job.measure.operations_per_iteration;
     match driver {
@@ -97,7 +97,7 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("BEGIN; SELECT count(*) FROM sqlite_schema")?;
         }
-        if job.measure.barrier {
+        if job.waits() {
             released(io::stdout(), &mut io::stdin().lock())?;
         }
         let start = Instant::now();

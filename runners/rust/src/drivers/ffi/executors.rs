@@ -147,20 +147,6 @@ impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
     }
 }
 
-/// `in-transaction`.
-pub struct InTransaction<'c> {
-    pub connection: &'c Database,
-}
-
-impl<S: Sink> Execution<S> for InTransaction<'_> {
-    #[inline(always)]
-    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
-        tally.sink.integer(self.connection.in_transaction().into());
-        tally.sink.returned(0);
-        Ok(())
-    }
-}
-
 /// `prepare`: compile and finalize.
 pub struct Compile<'c> {
     pub connection: &'c Database,

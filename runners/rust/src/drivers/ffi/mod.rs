@@ -8,12 +8,12 @@ mod sources;
 mod values;
 
 use self::columns::Columns;
-use self::executors::{All, Compile, Execute, Failing, Get, InTransaction, Open, Rows, Run};
+use self::executors::{All, Compile, Execute, Failing, Get, Open, Rows, Run};
 use self::handles::{Database, Statement};
 use self::sources::{Adhoc, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::driver::{Behaviour, Bracket, Driver, Executor, InTransaction, Table, check_counts};
 use crate::drivers::files::ReadFile;
 use crate::engine::{self, InEffect};
 use crate::failure::Failure;
@@ -67,7 +67,7 @@ impl Driver for Ffi {
             Operation::Open | Operation::OpenFile => {
                 return Ok(Box::new(Open { access, step, columns: Columns::new(&step.columns) }));
             }
-            Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
+            Operation::InTransaction => return Ok(Box::new(InTransaction::<Self>(connection))),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
         }

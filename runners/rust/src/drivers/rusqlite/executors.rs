@@ -53,8 +53,7 @@ impl Reading for Get {
         let Some(row) = rows.next()? else {
             return Ok(0);
         };
-        shape.push(row, kept, sink)?;
-        shape.read(kept, sink);
+        shape.one(row, kept, sink)?;
         Ok(1)
     }
 }
@@ -102,8 +101,7 @@ impl Reading for Iterate {
         bind(statement, parameters)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            shape.push(row, kept, sink)?;
-            shape.read(kept, sink);
+            shape.one(row, kept, sink)?;
             count += 1;
         }
         Ok(count)
@@ -199,20 +197,6 @@ impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
             return Err(not_as_said(self.step, self.code, failure));
         }
         tally.sink.integer(self.code.into());
-        tally.sink.returned(0);
-        Ok(())
-    }
-}
-
-/// `in-transaction`.
-pub struct InTransaction<'c> {
-    pub connection: &'c Connection,
-}
-
-impl<S: Sink> Execution<S> for InTransaction<'_> {
-    #[inline(always)]
-    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
-        tally.sink.integer(i64::from(!self.connection.is_autocommit()));
         tally.sink.returned(0);
         Ok(())
     }

@@ -7,14 +7,12 @@ mod sources;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use self::executors::{
-    All, Compile, Execute, Failing, Get, InTransaction, Iterate, Open, Rows, Run,
-};
+use self::executors::{All, Compile, Execute, Failing, Get, Iterate, Open, Rows, Run};
 use self::shapes::{Array, Object, Typed};
 use self::sources::{Adhoc, Cached, CachedInTurn, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::driver::{Behaviour, Bracket, Driver, Executor, InTransaction, Table, check_counts};
 use crate::drivers::files::ReadFile;
 use crate::engine::{self, InEffect};
 use crate::failure::Failure;
@@ -63,7 +61,7 @@ impl Driver for Rusqlite {
             Operation::Open | Operation::OpenFile => {
                 return Ok(Box::new(Open { access, step, shape: Object::new(&step.columns) }));
             }
-            Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
+            Operation::InTransaction => return Ok(Box::new(InTransaction::<Self>(connection))),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
         }

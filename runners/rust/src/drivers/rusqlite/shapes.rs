@@ -15,6 +15,14 @@ pub trait Shape {
 
     /// Reads every value of every row, drops the rows and keeps the collection's memory.
     fn read<S: Sink>(&self, rows: &mut Self::Rows, sink: &mut S);
+
+    /// Materialises a row that is read and dropped before the next one.
+    #[inline(always)]
+    fn one<S: Sink>(&self, row: &Row<'_>, kept: &mut Self::Rows, sink: &mut S) -> Result<()> {
+        self.push(row, kept, sink)?;
+        self.read(kept, sink);
+        Ok(())
+    }
 }
 
 /// Owned values of the declared types; NULL where a column is not nullable is an error, as it is
@@ -69,6 +77,53 @@ impl Shape for Object<'_> {
             }
         }
     }
+
+    /// A record of one row needs no tags: what owns memory is kept until the row has been read.
+    #[inline(always)]
+    fn one<S: Sink>(&self, row: &Row<'_>, kept: &mut Vec<Field>, sink: &mut S) -> Result<()> {
+        read_row::<true, S>(self.0, row, kept, sink)?;
+        kept.clear();
+        Ok(())
+    }
+}
+
+/// Reads the values of a row in place; those that are `OWNED` from a copy, which is kept.
+#[inline(always)]
+fn read_row<const OWNED: bool, S: Sink>(
+    columns: &[Column],
+    row: &Row<'_>,
+    kept: &mut Vec<Field>,
+    sink: &mut S,
+) -> Result<()> {
+    for (number, column) in columns.iter().enumerate() {
+        match (column.r#type, row.get_ref(number)?) {
+            (Type::Integer, ValueRef::Integer(value)) => sink.integer(value),
+            (Type::Real, ValueRef::Real(value)) => sink.real(value),
+            (Type::Real, ValueRef::Integer(value)) => sink.real(value as f64),
+            (Type::Text, ValueRef::Text(value)) => {
+                let value = str::from_utf8(value)?.as_bytes();
+                if OWNED {
+                    let own: Box<[u8]> = value.into();
+                    sink.text(&own);
+                    kept.push(Field::Blob(own));
+                } else {
+                    sink.text(value);
+                }
+            }
+            (Type::Blob, ValueRef::Blob(value)) => {
+                if OWNED {
+                    let own: Box<[u8]> = value.into();
+                    sink.blob(&own);
+                    kept.push(Field::Blob(own));
+                } else {
+                    sink.blob(value);
+                }
+            }
+            (_, ValueRef::Null) if column.nullable => sink.null(),
+            (_, value) => return Err(mistyped(row, number, value)),
+        }
+    }
+    Ok(())
 }
 
 /// A `Vec<Value>` per row.
@@ -140,18 +195,7 @@ impl Shape for Typed<'_> {
 
     #[inline(always)]
     fn push<S: Sink>(&self, row: &Row<'_>, _rows: &mut (), sink: &mut S) -> Result<()> {
-        for (number, column) in self.0.iter().enumerate() {
-            match (column.r#type, row.get_ref(number)?) {
-                (Type::Integer, ValueRef::Integer(value)) => sink.integer(value),
-                (Type::Real, ValueRef::Real(value)) => sink.real(value),
-                (Type::Real, ValueRef::Integer(value)) => sink.real(value as f64),
-                (Type::Text, ValueRef::Text(value)) => sink.text(str::from_utf8(value)?.as_bytes()),
-                (Type::Blob, ValueRef::Blob(value)) => sink.blob(value),
-                (_, ValueRef::Null) if column.nullable => sink.null(),
-                (_, value) => return Err(mistyped(row, number, value)),
-            }
-        }
-        Ok(())
+        read_row::<false, S>(self.0, row, &mut Vec::new(), sink)
     }
 
     #[inline(always)]
