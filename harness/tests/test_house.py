@@ -129,12 +129,12 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 AT_MOST = {
     "modules": 160,
     "lines": 37_715,
-    "lines of a module, most": 595,
+    "lines of a module, most": 586,
     "longest chain of imports": 21,
     "modules with one importer": 37,
-    "import lines, % of code": 8.6,
+    "import lines, % of code": 8.5,
     "imports from tests": 865,
-    "lines of tests": 41_376,
+    "lines of tests": 41_369,
 }
 
 
