@@ -33,7 +33,7 @@ from sqlitmus.vocabulary.text import counted, unknown
 from sqlitmus.vocabulary.verdicts import Scheme
 
 if TYPE_CHECKING:
-    from sqlitmus.stats.relabel import Gain, Graded
+    from sqlitmus.stats.relabel import Gain
 
 
 LABELS = 5  # a reference and four runners to compare with it
@@ -310,7 +310,6 @@ def judge_scheme(name: Scheme, recording: Recording, runner: str, case_id: str) 
     sentences = false_sentences(logs, BLOCKS, LABELS)
     passed = max(rates.false_alarms.value, sentences.value) <= LIMIT
     alarms, sequential = rates.false_alarms, rates.sequential
-    assert rates.graded is not None
     seconds = float(np.mean(recording.seconds))
     title = TITLES[name].capitalize()
     lines = (
@@ -324,7 +323,6 @@ Sentences: in {sentences.value:.1%} of experiments a sentence on all {LABELS} to
 Coverage: {rates.coverage.value:.1%} of the 95 % intervals held the true ratio.
 Detection: a runner that really repeats 3 % of its work was found in {rates.slow_runner.value:.0%}
  of experiments, a computed 3 % in {rates.detection.value:.0%}.
-{_graded(rates.graded)}
 """.strip()
         .replace("\n ", " ")
         .splitlines()
@@ -337,9 +335,6 @@ Detection: a runner that really repeats 3 % of its work was found in {rates.slow
         "coverage": rates.coverage.value,
         "detection": rates.slow_runner.value,
         "computed_detection": rates.detection.value,
-        "graded_a_or_b": rates.graded.share,
-        "graded_detection": rates.graded.detection and rates.graded.detection.value,
-        "noisy_detection": rates.graded.noisy and rates.graded.noisy.value,
         "lines": lines,
         "passed": passed,
     }
@@ -389,17 +384,3 @@ def _gain(recordings: dict[Scheme, Recording]) -> "Gain | None":
         for each in (recordings["process"], recordings["relay"])
     )
     return gain(lone, turns)
-
-
-def _graded(graded: "Graded") -> str:
-    """How often the 3 % are detected, by the grade that an experiment's own canary gives it."""
-    good, noisy = (
-        None if rate is None else f"found in {rate.value:.0%}"
-        for rate in (graded.detection, graded.noisy)
-    )
-    parts = [f"{graded.share:.0%} of experiments are graded A or B by a canary of their own"]
-    if good:
-        parts.append(f"in these it is {good}")
-    if noisy:
-        parts.append(f"in those graded C, where a verdict must lie beyond the noise, it is {noisy}")
-    return "; ".join(parts) + "."

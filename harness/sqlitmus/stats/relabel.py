@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.stats.estimate import LEVEL, Array, TrimmedMeans, normal, student_p, trimmed_means
-from sqlitmus.stats.noise import grade
 from sqlitmus.stats.verdict import adjust, group_means, p_values, together
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -100,15 +99,9 @@ class ExperimentResults:
         """
         return 1 - np.mean((self.low > truth) | (self.high < truth), axis=1)
 
-    def detections(self, guard: Array | None = None) -> Array:
-        """Per experiment 1 where the first comparison came out as slower, else 0.
-
-        With a `guard`, only where its whole interval lies beyond that, as in a report.
-        """
-        detected = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
-        if guard is not None:
-            detected &= (guard == 0) | (self.low[:, 0] > guard)
-        return detected.astype(np.float64)
+    def detections(self) -> Array:
+        """Per experiment 1 where the first comparison came out as slower, else 0."""
+        return ((self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)).astype(np.float64)
 
 
 def judge(experiments: Array) -> ExperimentResults:
@@ -164,27 +157,13 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
-    """Detection by the grade of each experiment's own canary, guarded as a report's verdicts are.
-
-    `share` of the experiments are A or B; `detection` is theirs, and `noisy` that of the others,
-    None where there are none.
-    """
-
-    share: float
-    detection: Rate | None
-    noisy: Rate | None
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorRates:
     """Rates of one recording; `stretches` of it share no block.
 
     `false_alarms`: any of the comparisons, Holm. `coverage`: the 95 % intervals. `detection`: of
     the injected slowdown; `slow_runner`: of a runner that is slow, if there was one. `sequential`:
     `false_alarms` of running all of one label, then all of the next, with Welch's test; few such
-    experiments fit a recording, so its interval is wide. `graded`: detection of the slow runner, or
-    else of the injected slowdown, where a slot is left to be the canary.
+    experiments fit a recording, so its interval is wide.
     """
 
     stretches: int
@@ -193,7 +172,6 @@ class ErrorRates:
     detection: Rate
     slow_runner: Rate | None
     sequential: Rate
-    graded: Graded | None = None
 
 
 def selftest(
@@ -226,10 +204,6 @@ def selftest(
     if slow is not None:
         taken = np.stack([_replaced(values, slow[first:][:blocks]) for first, values in draws])
         real = judge(taken)
-    spare = None
-    if slots > comparisons + 1:
-        series = np.stack([values[:, : comparisons + 2] for _, values in every])
-        spare = _graded(real or slower, series)
     one_after_another = judge_sequential(sequential(logs, blocks, comparisons + 1))
     return ErrorRates(
         stretches,
@@ -238,38 +212,7 @@ def selftest(
         rate(slower.detections(), experiments),
         real and rate(real.detections(), experiments),
         rate(one_after_another.alarms(), logs.size // (blocks * (comparisons + 1))),
-        spare,
     )
-
-
-def _graded(outcomes: ExperimentResults, series: Array) -> Graded:
-    """Each experiment graded as a run of a single case is; `series` is experiments x blocks x
-    labels, the canary of the first label the last."""
-    labels = series.shape[2]
-    errors = np.stack(
-        [
-            trimmed_means(series[:, :, i] - series[:, :, j]).error
-            for i in range(labels)
-            for j in range(i)
-        ]
-    )
-    canaries = trimmed_means(series[:, :, -1] - series[:, :, 0])
-    p = p_values(canaries)
-    rows = (slice(at, at + 1) for at in range(len(series)))
-    grades = [
-        grade(
-            canaries.rows(row),
-            np.median(errors[:, row], axis=0),
-            p[row],
-        )
-        for row in rows
-    ]
-    good = np.array([graded.run != "C" for graded in grades])
-    detected = outcomes.detections(np.concatenate([graded.guard for graded in grades]))
-    by_grade = (
-        rate(detected[which], int(which.sum())) if which.any() else None for which in (good, ~good)
-    )
-    return Graded(float(good.mean()), *by_grade)
 
 
 def rate(shares: Array, trials: int) -> Rate:

@@ -63,14 +63,12 @@ def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]
         Sentences: in RATE of experiments a sentence on all 5 told some apart (at most RATE allowed).
         Coverage: RATE of the 95 % intervals held the true ratio.
         Detection: a runner that really repeats 3 % of its work was found in RATE of experiments, a computed 3 % in RATE.
-        RATE of experiments are graded A or B by a canary of their own; in these it is found in RATE; in those graded C, where a verdict must lie beyond the noise, it is found in RATE.
         All of one label, then all of the next, as hyperfine alone runs them: RATE false alarms [RATE, RATE].
         In turns: 60 blocks of 6 equal processes and a slower one, TIME each: a, many.
         False alarms: in RATE of experiments with 30 blocks and 4 comparisons some equal pair was called different (5 % aimed at, at most RATE allowed).
         Sentences: in RATE of experiments a sentence on all 5 told some apart (at most RATE allowed).
         Coverage: RATE of the 95 % intervals held the true ratio.
         Detection: a runner that really repeats 3 % of its work was found in RATE of experiments, a computed 3 % in RATE.
-        RATE of experiments are graded A or B by a canary of their own; in these it is found in RATE; in those graded C, where a verdict must lie beyond the noise, it is found in RATE.
         Better for this case on this machine: processes in turns; one after the other they take 4.00 times [4.00, 4.00] as long for the same precision.
         passed
     """)  # noqa: E501

@@ -383,13 +383,6 @@ def test_equal_processes_pass_and_the_slower_one_is_found() -> None:
         "One after the other: 60 blocks of 6 equal processes and a slower one, 2.00 s each: a, "
         "many."
     )
-    assert rates["graded_a_or_b"] > 0.97
-    assert rates["graded_detection"] > 0.9
-    (graded,) = (line for line in rates["lines"] if "graded A or B" in line)
-    assert graded.startswith(
-        f"{rates['graded_a_or_b']:.0%} of experiments are graded A or B by a canary of their own; "
-        f"in these it is found in {rates['graded_detection']:.0%}; in those graded C, "
-    )
     (alarms,) = (line for line in rates["lines"] if line.startswith("False alarms: "))
     assert f"in {rates['false_alarms']:.1%} of experiments with 30 blocks and 4 comp" in alarms
 
@@ -400,10 +393,6 @@ def test_too_much_noise_hides_a_slowdown_and_says_so() -> None:
     assert rates["detection"] < 0.3
     (line,) = (text for text in rates["lines"] if text.startswith("Detection: "))
     assert f"was found in {rates['detection']:.0%} of experiments" in line
-    assert (
-        "0% of experiments are graded A or B by a canary of their own; in those graded C, where a "
-        "verdict must lie beyond the noise, it is found in 0%."
-    ) in rates["lines"]
 
 
 def test_more_false_alarms_than_the_limit_fail(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,34 +84,6 @@ def test_a_runner_that_really_is_slow_is_found_and_an_equal_one_is_not() -> None
     assert selftest(logs, 30, 4, experiments=10).slow_runner is None
 
 
-def graded(spread: float, slots: int = LABELS) -> relabel.Graded | None:
-    logs = np.random.default_rng(6).normal(0, spread, (400, slots))
-    return selftest(logs, blocks=30, comparisons=3, experiments=400).graded
-
-
-def test_three_percent_are_found_in_quiet_experiments_and_seldom_in_noisy_ones() -> None:
-    quiet, mixed, noisy = graded(0.01), graded(0.03), graded(0.2)
-    assert quiet is not None
-    assert 0.97 < quiet.share < 1, "of equal canaries 1 % differ by chance, and their case is C"
-    assert quiet.detection is not None
-    assert quiet.detection.value > 0.99
-    assert mixed is not None
-    assert 0.2 < mixed.share < 0.9
-    assert mixed.detection is not None
-    assert mixed.noisy is not None
-    assert mixed.noisy.value < mixed.detection.value
-    assert mixed.detection.value > 0.7
-    assert mixed.detection.trials + mixed.noisy.trials == 400
-    assert noisy is not None
-    assert noisy.detection is None
-    assert noisy.noisy is not None
-    assert noisy.noisy.value < 0.05
-
-
-def test_without_a_slot_for_a_canary_nothing_is_graded() -> None:
-    assert graded(0.01, slots=4) is None
-
-
 def test_the_same_seed_gives_the_same_result_and_another_another() -> None:
     logs = blocks_of(WALL)
     one, again, other = (selftest(logs, 30, 4, experiments=200, seed=s) for s in (1, 1, 2))
