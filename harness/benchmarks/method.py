@@ -37,7 +37,6 @@ from sqlitmus.stats.estimate import (
     student_t,
     trimmed_means,
 )
-from sqlitmus.stats.noise import disturbed, far
 from sqlitmus.stats.verdict import decide
 from sqlitmus.stats.warmup import classify
 from sqlitmus.stats.weights import Parts, parts, summed
@@ -142,7 +141,7 @@ def print_whole_runs() -> None:
         "recorded, wall": replayed(np.log(trace("sequence")[:, WALL])),
         "normal, 2 %": lambda rng, count: rng.normal(0, 0.02, count),
     }
-    print(f"\n{'one runner of nine is slower':<34} blocks    finds    promise / found     A or B")
+    print(f"\n{'one runner of nine is slower':<34} blocks    finds    promise / found")
     for name, noise in noises.items():
         for run, (setting, pilot, most) in {
             "10 of 10": (whole_runs.SHORT, 1, 0.045),
@@ -152,11 +151,7 @@ def print_whole_runs() -> None:
             made = whole_runs.promises(noise, setting, pilot, PILOTS)
             ratios = np.array([foretold.half for foretold in made]) / finds
             low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9]).tolist()
-            letters = whole_runs.letters(noise, setting, RUNS)
-            print(
-                f"{name:<34} {run:<8} {finds:>6.2%}  {middle:>5.2f} [{low:.2f}, {high:.2f}]"
-                f"  {letters['A'] + letters['B']:>9.1%}"
-            )
+            print(f"{name:<34} {run:<8} {finds:>6.2%}  {middle:>5.2f} [{low:.2f}, {high:.2f}]")
             if name == "recorded, 3 iterations":
                 target(f"difference found with 80 % power, {run}", finds, 0, most)
             target(f"promise over found, {name}, {run}", middle, 1 / 1.3, 1.3)
@@ -301,49 +296,6 @@ def print_sums(experiments: int = 4, runs: int = 100) -> None:
             target(f"reports that err on {what}: surely", least, 0, 0.05)
 
 
-def print_far_mode(rows: int = 8000) -> None:
-    """Where many blocks are disturbed on one side: coverage, rows that are marked, and the median's
-    coverage there."""
-    print(f"\n{'share of blocks disturbed':<34}   B  trimmed mean  marked  median where marked")
-    rng = np.random.default_rng(17)
-
-    def draw(shape: tuple[int, int], share: float) -> Array:
-        return rng.normal(0, 0.01, shape) + spikes(rng, shape, share, 0.3)
-
-    for share in (0.0, 0.2, 0.25, 0.3):
-        population = draw((1, 2_000_000), share)
-        truth, middle = float(trimmed_means(population).mean[0]), float(np.median(population))
-        for blocks in (10, 30):
-            values = draw((rows, blocks), share)
-            low, high = trimmed_means(values).interval()
-            marked = far(values)
-            shown = medians(values[marked])
-            inside = (shown.low <= middle) & (middle <= shown.high)
-            covers = np.mean((low <= truth) & (truth <= high))
-            print(
-                f"{share:<34.0%}  {blocks:>2}  {covers:>12.1%}  {marked.mean():>6.1%}"
-                f"  {inside.mean() if marked.any() else np.nan:>19.1%}"
-            )
-            if share:
-                what = f"median's coverage in a far mode of {share:.0%}, {blocks} blocks"
-                target(what, float(inside.mean()), 0.93, 1)
-
-
-def print_disturbances() -> None:
-    """How many blocks the probe would have repeated, on quiet noise and beside a neighbour."""
-    print(f"\n{'probe':<38} blocks marked disturbed, of those judged")
-    rng = np.random.default_rng(13)
-    calm = rng.normal(1, 0.02, (300, 30))
-    busy = np.exp(synthetic()["heavy neighbour half of the time"][:, 0])
-    steady = trace("sequence")[:, STEADY]
-    for name, rows in {
-        "normal, 2 %": calm,
-        "recorded, steady, 46 stretches of 30": steady[:1380].reshape(-1, 30),
-        "heavy neighbour, 50 stretches of 30": busy.reshape(-1, 30),
-    }.items():
-        print(f"{name:<38} {np.mean([disturbed(row)[8:].mean() for row in rows]):.2%}")
-
-
 def print_classes() -> None:
     """Classes of the recorded processes."""
     print(f"\n{'iterations':<38} classes")
@@ -411,8 +363,6 @@ def main() -> int:
     print_sessions()
     print_coverage()
     print_sums()
-    print_far_mode()
-    print_disturbances()
     print_classes()
     print_cost()
     for line in missed:

@@ -88,7 +88,7 @@ def main(count: int) -> None:
                 )
                 number = next(numbers)
                 slot = Slot(number, number, 0, PLAN.cases[0].id, PLAN.names[0], PLAN.names[0])
-                directory.add([Record(*to_sample(slot, 0, attempt))])
+                directory.add([Record(*to_sample(slot, attempt))])
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)

@@ -19,8 +19,6 @@ from sqlitmus.analysis.pairs import (
     compare_all,
     compare_canary,
     comparisons,
-    group_guards,
-    noise,
 )
 from sqlitmus.analysis.ranking import canary_summary, group_order, standings
 from sqlitmus.render.document.ranking import say
@@ -62,12 +60,10 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     names = [f"r{number}" for number in range(times.shape[1] - 1)]
     question = Question(MARGIN, correction)
     twin = compare_canary(times, [0] * len(times), question)
-    grades = noise(twin)
-    guards = group_guards(twin, groups)
-    pairs = compare_all(times[:, :-1], names, question, grades.guard)
+    pairs = compare_all(times[:, :-1], names, question)
     ok = np.ones((len(times), len(names)), dtype=np.bool_)
     places = list(dict.fromkeys(groups))
-    table = standings(pairs, ok, list(groups), places, question, times[:, :-1], guards)
+    table = standings(pairs, ok, list(groups), places, question, times[:, :-1])
     runners = [Runner(name, name, name, name, "runner") for name in names]
     said = [
         order.ranking
@@ -82,12 +78,12 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     errs = {
         "headline": any(map(false, said)),
         "summary": any(s.verdict is not None and s.verdict.different for s in table),
-        "canary": canary_summary("r0", canaries).many or "run differs" in grades.reasons(),
+        "canary": canary_summary("r0", canaries).many,
         "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
-        "claims": any_claim(pairs.logs, len(times), correction, grades.guard),
+        "claims": any_claim(pairs.logs, len(times), correction),
     }
     cases = [(group, list(groups).index(group)) for group in places]
-    called = operations(cases, pairs, ok, names, times[:, :-1], [1] * len(times), question, twin)
+    called = operations(cases, pairs, ok, names, times[:, :-1], [1] * len(times), question)
     sets = [np.pad(preset, (0, len(places)))[: len(places)] for preset in PRESETS]
     tables = by_calls(called, [*(one.astype(np.float64) for one in sets), *np.eye(len(places))])
     errs["calls"] = any(s.verdict.different for table in tables.tables for s in table.values())
@@ -110,13 +106,11 @@ def plain(times: Array) -> bool:
     return bool((group_means(rivals).interval()[0] > 0).any())
 
 
-def any_claim(logs: TrimmedMeans, cases: int, correction: Correction, guard: Array) -> bool:
+def any_claim(logs: TrimmedMeans, cases: int, correction: Correction) -> bool:
     """Whether any claim of an effect of 1.5 gets a word that tells its row from 1; a row per
     case."""
     first = slice(None, None, len(logs.mean) // cases)
-    decisions = decide(
-        logs.rows(first), [Published(1.5)] * cases, guard, Rule(correction=correction)
-    )
+    decisions = decide(logs.rows(first), [Published(1.5)] * cases, Rule(correction=correction))
     return any(decision.word in FROM_ONE for decision in decisions)
 
 

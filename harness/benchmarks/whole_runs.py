@@ -1,7 +1,7 @@
 """What verdicts of whole runs find, promise and settle, on recorded and on synthetic noise.
 
 Runs are replayed in the product's own order (`experiments`), and judged by the product's own chain:
-pairs, canary, guard, correction. In a run "one runner" is slower than the first by the same share
+pairs, correction. In a run "one runner" is slower than the first by the same share
 in every case, and the others are 35 % and more apart: nearly all comparisons differ.
 """
 
@@ -12,15 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.experiments import Noise, Shape, runs
-from sqlitmus.analysis.pairs import (
-    Pairs,
-    Question,
-    compare_all,
-    compare_canary,
-    guard_of,
-    noise,
-    typical_errors,
-)
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all
 from sqlitmus.catalog.cases import Counts
 from sqlitmus.run.plan.budget import Forecast, forecast
 from sqlitmus.stats.estimate import Array, deviation
@@ -50,11 +42,8 @@ LONG = Setting(Shape(4, 9, 30), "bh")
 
 
 def judged(logs: Array, setting: Setting) -> Pairs:
-    """The pairs of a run of log times, cases x (runners, canary) x blocks, with its guard."""
-    times = np.exp(logs)
-    twins = [0] * len(times)
-    guard = guard_of(times, twins, setting.question)
-    return compare_all(times[:, :-1], names_of(setting), setting.question, guard)
+    """The pairs of a run of log times, cases x (runners, canary) x blocks."""
+    return compare_all(np.exp(logs)[:, :-1], names_of(setting), setting.question)
 
 
 def names_of(setting: Setting) -> list[str]:
@@ -162,16 +151,6 @@ def over_sessions(
         pairs = compare_all(np.exp(logs), names_of(setting), question)
         finds.append(int(pairs.verdicts.code[pairs.indices.index((1, 0))]) in slower)
     return float(np.mean(finds)), float(np.mean(alarms))
-
-
-def letters(source: Noise, setting: Setting, count: int, seed: int = 5) -> dict[str, float]:
-    """The share of cases that get each letter."""
-    names: list[str] = []
-    for logs in _runs(source, setting, count, seed):
-        times = np.exp(logs)
-        canary = compare_canary(times, [0] * len(times), setting.question)
-        names += noise(canary, typical_errors(times, names_of(setting), setting.question)).names()
-    return {letter: names.count(letter) / len(names) for letter in "ABC"}
 
 
 def _runs(source: Noise, setting: Setting, count: int, seed: int) -> Iterable[Array]:

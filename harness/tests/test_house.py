@@ -94,7 +94,7 @@ VAGUE = {"found", "one", "known", "wanted", "said", "own", "kept", "asked", "the
 VAGUE_AT_MOST = {
     "analysis": 35,
     "cli": 1,
-    "compare": 8,
+    "compare": 6,
     "export": 2,
     "results": 2,
     "stats": 1,
@@ -127,6 +127,16 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 
 # The house as `./just bench-house` counts it; it only goes down.
 AT_MOST = {
+<<<<<<< ours
+    "modules": 159,
+    "lines": 36_990,
+    "lines of a module, most": 595,
+    "longest chain of imports": 21,
+    "modules with one importer": 37,
+    "import lines, % of code": 8.6,
+    "imports from tests": 856,
+    "lines of tests": 40_536,
+=======
     "modules": 160,
     "lines": 37_715,
     "lines of a module, most": 586,
@@ -135,6 +145,7 @@ AT_MOST = {
     "import lines, % of code": 8.5,
     "imports from tests": 865,
     "lines of tests": 41_369,
+>>>>>>> theirs
 }
 
 

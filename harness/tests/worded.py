@@ -16,5 +16,5 @@ def notices(report: Report) -> list[str]:
 
 
 def canary(report: Report) -> str:
-    """What the canary showed; "" without one."""
-    return sentences.canary(report.canary) if report.canary else ""
+    """What the A/A control showed; "" without one."""
+    return sentences.control(report.canary) if report.canary else ""

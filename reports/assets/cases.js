@@ -1,5 +1,5 @@
 // One case: its forest table for a reference.
-import { comparison, FAR, triple } from "./data.js";
+import { comparison, triple } from "./data.js";
 import { inverse, ratio, signedTime, time } from "./format.js";
 import { absolute, reading } from "./matrix.js";
 import { drawTicks, el, forestMark, named, ratioAxis } from "./svg.js";
@@ -48,8 +48,8 @@ export function paintCase(details, data, state) {
   tellSecondary(table, data, reference);
 }
 
-/** The verdict of a row: its symbol and words, what would resolve it, what the median says, and where
- * one more session would lie. */
+/** The verdict of a row: its symbol and words, what would resolve it, and where one more session
+ * would lie. */
 function judged({ cls, symbol, found }, state, medians) {
   if (!found) return [cls === "base" ? "reference" : "not compared"];
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
@@ -57,11 +57,6 @@ function judged({ cls, symbol, found }, state, medians) {
   const shown = (triple) => ratio(state.as ? inverse(triple) : triple);
   if (medians) {
     const text = `these medians make ${shown([medians, null, null])[0]}`;
-    parts.push(" ", el("small", { class: "more" }, text));
-  }
-  if (found.far) parts.push(" ", el("small", { class: "more" }, FAR));
-  if (found.cross) {
-    const text = `but the median says ${shown(found.cross).join(" ")}`;
     parts.push(" ", el("small", { class: "more" }, text));
   }
   if (found.next) {

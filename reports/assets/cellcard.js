@@ -1,6 +1,6 @@
 // A cell of the matrix in full, for pointer, touch and keyboard: a card with its samples, its interval and
 // verdict, what would resolve it, the command that runs it again, and its address.
-import { comparison, FAR, samples, triple } from "./data.js";
+import { comparison, samples, triple } from "./data.js";
 import { amountOf, compareFigure, figureShown } from "./figures.js";
 import { inverse, ratio, time } from "./format.js";
 import { absolute } from "./matrix.js";
@@ -102,8 +102,6 @@ function linesOf(data, item, runner, state) {
     const needs = compared.needs ? `; needs about ${compared.needs} blocks` : "";
     const verdict = `${compared.symbol} ${compared.verdict}${needs}`;
     parts.push(el("p", {}, `${what}, from ${compared.blocks} blocks: `, el("b", {}, verdict)));
-    if (compared.cross) parts.push(el("p", {}, `But the median says ${turned(compared.cross)}.`));
-    if (compared.far) parts.push(el("p", {}, `${FAR}.`));
   }
   if (!compared && runner !== reference) {
     parts.push(el("p", {}, `It is not compared with ${state.ref}.`));

@@ -2,9 +2,6 @@
 
 const LOG_UNIT = 1e6;
 
-/** Why a row shows the median. */
-export const FAR = "median: over 15 % of the blocks lie far to one side";
-
 /** One quantity of a cell as `[value, low, high]`, or null. */
 export function triple(columns, runner) {
   return columns[0][runner] == null ? null : columns.map((column) => column[runner]);
@@ -41,9 +38,7 @@ export function comparison(data, item, runner, reference) {
     decided: side !== "un",
     blocks: Array.isArray(item.blocks) ? item.blocks[pair] : item.blocks,
     needs: item.needs[pair] ?? null,
-    // A median that tells another story, and where one more session would lie.
-    cross: ends(item.cross[pair], turned),
-    far: item.far.includes(pair),
+    // Where one more session would lie.
     next: item.next && ends([item.pairs[0][pair], item.next[0][pair], item.next[1][pair]], turned),
   };
 }

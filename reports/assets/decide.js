@@ -171,11 +171,11 @@ function ties(lanes, line, shown, made) {
 /** CPU time of 1,000 requests, most memory, start to first answer. */
 function costs(of, made, r) {
   const used = made.calls.flatMap((number, o) => (number > 0 ? [o] : []));
-  const each = used.map((o) => of.operations[o][5][r]);
+  const each = used.map((o) => of.operations[o][4][r]);
   const cpu = each.every((ns) => ns != null)
     ? used.reduce((sum, o, k) => sum + made.calls[o] * each[k], 0)
     : null;
-  const memory = Math.max(...used.map((o) => of.operations[o][6][r] ?? 0));
+  const memory = Math.max(...used.map((o) => of.operations[o][5][r] ?? 0));
   const text = (ns) => (ns == null ? "\u2013" : time([ns, null, null])[0]);
   return [text(cpu), memory ? size(memory) : "\u2013", text(of.start[r])];
 }

@@ -3,8 +3,6 @@
 import { ratio, time } from "./format.js";
 import { combined, moderated, studentT } from "./student.js";
 
-const GUARD_LEVEL = 0.99;
-const GUARD_Z = 2.5758293035489004;
 const POWER_Z = 0.8416212335729143;
 const BOTH_Z = 1.2815515655446004;
 const MOST_BLOCKS = 1000;
@@ -44,7 +42,7 @@ export function decide(of, calls, data, out = []) {
   const names = of.runners.map((place) => data.runners[place][0]);
   const used = placesOf(calls);
   const absent = names.flatMap((name, r) => {
-    const missing = used.filter((o) => of.operations[o][4][r] == null);
+    const missing = used.filter((o) => of.operations[o][3][r] == null);
     return missing.length ? [[r, name, missing.map((o) => plural(of.operations[o][1]))]] : [];
   });
   const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
@@ -67,7 +65,7 @@ export function decide(of, calls, data, out = []) {
   const tied = front.flatMap((a) => front.filter((b) => a !== b).map((b) => table(a, b)));
   const alike = tied.length > 0 && tied.every((row) => row?.verdict === "e");
   const changes = many ? told(of, calls, data, front, fit) : [];
-  const pair = many ? stillOpen(of, calls, data, table, front) : null;
+  const pair = many ? stillOpen(of, data, table, front) : null;
   return { names, table, over, front, others, alike, absent, fit, changes, calls, spent, pair };
 }
 
@@ -90,16 +88,15 @@ function placesOf(calls) {
 
 /** ns of 1,000 requests with a runner, and by operation its share of them; null where one is not known. */
 function spentBy(of, calls, used, r) {
-  if (used.some((o) => of.operations[o][4][r] == null)) return null;
-  const times = used.map((o) => calls[o] * Math.exp(of.operations[o][4][r]));
+  if (used.some((o) => of.operations[o][3][r] == null)) return null;
+  const times = used.map((o) => calls[o] * Math.exp(of.operations[o][3][r]));
   const sum = times.reduce((a, b) => a + b, 0);
   return { time: sum, parts: new Map(used.map((o, k) => [o, times[k] / sum])) };
 }
 
 /** `[runner, reference, blocks]` of a pair in front that is not settled, or null: analysis.ranking.still_open. */
-function stillOpen(of, calls, data, table, front) {
-  const guards = of.pairs.some(([i, j]) => guarded(of, calls, i, j) > 0);
-  if (guards || of.pairs.some(([, , sessions]) => sessions.length > 1)) return null;
+function stillOpen(of, data, table, front) {
+  if (of.pairs.some(([, , sessions]) => sessions.length > 1)) return null;
   const other = front
     .slice(1)
     .find((r) => table(r, front[0]) && table(r, front[0]).verdict !== "e");
@@ -140,7 +137,7 @@ function compared(of, calls, data) {
     const several = sums[k].length > 1;
     const row = several ? combined(sums[k]) : whole[k];
     if (!Number.isFinite(row.mean) || (!several && row.count < 2)) continue;
-    const one = verdictOf(row, guarded(of, calls, i, j), of, data);
+    const one = verdictOf(row, of, data);
     if (used.length === 1) one.verdict = both(data, one.verdict, single[used[0]]);
     rows.set(`${i},${j}`, one);
   }
@@ -182,24 +179,7 @@ function summed(used, calls, difference, middle, square, left) {
   return { mean: Math.log(upper / lower), error: Math.sqrt(Math.max(spread, 0)), freedom };
 }
 
-/** How far from 0 the log ratio of a pair must lie, by what the canary shows: stats.weights.summed_guard. */
-function guarded(of, calls, i, j) {
-  const used = placesOf(calls);
-  const [first, second] = [i, j].map((r) => spentBy(of, calls, used, r)?.parts);
-  if (!first || !second) return 0;
-  const rows = used.flatMap((o) => {
-    const canary = of.operations[o][3];
-    return canary ? [[(first.get(o) + second.get(o)) / 2, ...canary]] : [];
-  });
-  if (!rows.length) return 0;
-  const mean = rows.reduce((sum, [w, m]) => sum + w * m, 0);
-  const error = Math.sqrt(rows.reduce((sum, [w, , e]) => sum + (w * e) ** 2, 0));
-  const count = Math.min(...rows.map((row) => row[4]));
-  const half = error * studentT(GUARD_LEVEL, Math.min(...rows.map((row) => row[3])), GUARD_Z);
-  return count >= of.least && Math.abs(mean) > half ? Math.abs(mean) + half : 0;
-}
-
-function verdictOf({ mean, error, freedom, count }, guard, of, data) {
+function verdictOf({ mean, error, freedom, count }, of, data) {
   if (count < of.least || !Number.isFinite(error))
     return { mean, low: Number.NaN, high: Number.NaN, verdict: "t" };
   const half = error * studentT(of.level, freedom, of.z);
@@ -207,10 +187,10 @@ function verdictOf({ mean, error, freedom, count }, guard, of, data) {
   const [near, far] = [Math.max(low, -high), Math.max(-low, high)];
   const limit = Math.log1p(data.margin);
   let verdict = "n";
-  if (near > guard && near > 0) {
+  if (near > 0) {
     verdict = high < 0 ? "f" : "s";
     if (near > limit) verdict = verdict.toUpperCase();
-  } else if (far < limit && guard === 0) verdict = "e";
+  } else if (far < limit) verdict = "e";
   return { mean, low, high, verdict };
 }
 
@@ -226,7 +206,7 @@ function sideOf(data, row) {
 
 /** What would change the decision: `[operation, runner, row or null, calls or null]`. */
 function told(of, calls, data, front, fit) {
-  return of.operations.flatMap(([, , , , levels], o) => {
+  return of.operations.flatMap(([, , , levels], o) => {
     const alone = compared(
       of,
       calls.map((_, h) => (h === o ? 1 : 0)),
@@ -248,7 +228,7 @@ function told(of, calls, data, front, fit) {
 
 /** The calls of an operation at which two come out equal, or null: analysis.ranking.crossing. */
 function crossing(of, calls, place, lead, other, levels) {
-  const cost = (o, r) => Math.exp(of.operations[o][4][r] ?? Number.NaN);
+  const cost = (o, r) => Math.exp(of.operations[o][3][r] ?? Number.NaN);
   const rest = placesOf(calls).filter((o) => o !== place);
   const behind = rest.reduce((sum, o) => sum + calls[o] * (cost(o, other) - cost(o, lead)), 0);
   const gained = Math.exp(levels[lead]) - Math.exp(levels[other]);

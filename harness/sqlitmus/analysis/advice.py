@@ -38,12 +38,11 @@ _EFFECTS: dict[Side, Effect] = {
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A trial whose two cells have times, by block, and its noise as a log ratio."""
+    """A trial whose two cells have times, by block."""
 
     trial: Trial
     base: Array
     new: Array
-    guard: float
 
 
 def tried(run: RunData, outcomes: Outcomes, planned: PlannedAdvice) -> dict[Trial, Tried]:
@@ -84,8 +83,7 @@ def _measured(series: Series, trial: Trial, runner: str) -> _Measured:
         raise NotHereError("the two were given different numbers of operations in an iteration")
     cases = series.run.plan.cases
     base, new = (series.blocks("steady", spot) / cases[spot.case].per_operation for spot in spots)
-    guard = max(float(series.guard("steady")[spot.case]) for spot in spots)
-    return _Measured(trial, base, new, guard)
+    return _Measured(trial, base, new)
 
 
 def _without(run: RunData, outcomes: Outcomes, trial: Trial, runner: str, reason: str) -> Tried:
@@ -104,8 +102,7 @@ def _judged(measured: Sequence[_Measured], question: Question) -> list[Tried]:
     if not measured:
         return []
     times = np.array([[each.base, each.new] for each in measured])
-    guards = np.array([each.guard for each in measured])
-    pairs = compare_all(times, [BASE, NEW], question, guards)
+    pairs = compare_all(times, [BASE, NEW], question)
     return [
         _worded(each, columns.of(NEW, BASE))
         for each, columns in zip(measured, comparisons(pairs), strict=True)

@@ -24,13 +24,11 @@ from sqlitmus.analysis.notices import cores, notices
 from sqlitmus.analysis.outcomes import Exclusions, complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import (
     Question,
-    canary_of,
+    canary_comparisons,
     compare_all,
     compare_with,
     comparisons,
-    findable,
-    guard_of,
-    summarised,
+    detectable,
 )
 from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
 from sqlitmus.analysis.ranking import canary_summary, headline, standings
@@ -48,7 +46,7 @@ from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figures import Alike, Figure
 from sqlitmus.vocabulary.text import by_value, listed, modern
-from sqlitmus.vocabulary.verdicts import Grade, RunKind, Verdict
+from sqlitmus.vocabulary.verdicts import RunKind, Verdict
 
 # A run → the report model. Pure: no clock, no files, no randomness.
 
@@ -75,26 +73,25 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     for place in excluded.places:
         judged_ok[place] = False
     ok = judged_ok[:, :-1]
-    twins = plan.twins()
-    canary = canary_of(plan, ranked, names, question)
-    pairs = compare_all(ranked[:, :-1], names, question, canary.guard)
+    twins = canary_comparisons(plan, ranked, names, question)
+    pairs = compare_all(ranked[:, :-1], names, question)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[Alike] = [alike(plan, case) for case in plan.cases]
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
-        measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
+        measured[figure.name] = measures(figure, values, work, names, shown, question)
     cells = build_cells(run, outcomes, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]
     cases = [
-        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, grade)
-        for case, checks, row, columns, twin, grade in zip(
-            plan.cases, answers, cells, compared, canary.comparisons, canary.letters, strict=True
+        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, least)
+        for case, checks, row, columns, twin, least in zip(
+            plan.cases, answers, cells, compared, twins, detectable(pairs, question), strict=True
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     of = [case.group for case in cases]
-    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1], canary.groups)
+    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1])
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
@@ -104,9 +101,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    advice = settings or recommended(
-        *(run, cases, pairs, ranked[:, :-1], question, canary.guard, warm_up)
-    )
+    advice = settings or recommended(*(run, cases, pairs, ranked[:, :-1], question, warm_up))
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("group", "no order"))]
     again = Again(plan.rerun, block_seconds(run.blocks, plan))
@@ -114,10 +109,11 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         statements = [replace(s, again=again) if s is advice else s for s in statements]
     weighed = choices(
         *(_presets(run, weights), runners, cases, [case.per_operation for case in plan.cases]),
-        *(pairs, ok, ranked[:, :-1], question, canary.twice, canary.guard),
+        *(pairs, ok, ranked[:, :-1], question),
     )
     if weighed[0]:
         statements = [replace(weighed[0], again=again), *statements]
+    control = canary_summary(_whose(plan), twins) if plan.canary else None
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -136,9 +132,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         reference=shown,
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
-        notices=notices(run, cases, facts, disagreeing, complete, flat, warm_up, refused),
-        canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
-        noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
+        notices=notices(run, cases, facts, control, disagreeing, complete, flat, warm_up, refused),
+        canary=control,
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
         runners=runners,
@@ -240,14 +235,12 @@ def measures(
     work: Sequence[Alike],
     names: list[str],
     reference: str,
-    twins: Sequence[int] | None,
     question: Question,
 ) -> list[list[Measure | None]]:
     """Per case and runner the `figure` and, if it is judged, how it compares with the reference's.
 
     `values` is cases x series x blocks, NaN where there is none, the canary the last series;
-    `work` says per case how far the runners did the same, `twins` whom the canary repeats. Verdicts
-    are corrected together, and guarded by what the canary says of this very figure.
+    `work` says per case how far the runners did the same. Verdicts are corrected together.
     """
     own = names.index(reference)
     runners = _only(values, map(figure.shown, work))[:, :-1]
@@ -256,7 +249,7 @@ def measures(
     if not any(map(figure.compared, work)):
         return _by_case([None if v is None else Measure(v) for v in typical], shape[1])
     equal = _only(values, map(figure.compared, work))
-    compared = compare_with(equal[:, :-1], own, question, guard_of(equal, twins, question))
+    compared = compare_with(equal[:, :-1], own, question)
     low, high = compared.logs.interval()
     columns = (
         typical,
@@ -303,7 +296,7 @@ def case_of(
     cells: list[Cell],
     compared: Comparisons,
     canary: Comparison | None,
-    grade: Grade | None,
+    detectable: float | None,
 ) -> Case:
     """The planned `case` with its `cells` in the order of runners; `checks` says what was proven
     of its answers, `work` what a process does."""
@@ -327,7 +320,7 @@ def case_of(
         comparisons=compared,
         canary=canary,
         notes=case.notes + ([differing] if differing else []),
-        grade=grade,
+        detectable=detectable,
     )
 
 

@@ -23,9 +23,9 @@ from sqlitmus.results.recommendation import (
     Weighing,
 )
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.stats.estimate import Array, TrimmedMeans, moderated, normal, trimmed_means
+from sqlitmus.stats.estimate import Array, moderated, normal, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, at_level, capped
-from sqlitmus.stats.weights import Parts, parts, shares, summed, summed_guard
+from sqlitmus.stats.weights import Parts, parts, summed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Minor versions of SQLite; some three come out in a year.
@@ -64,37 +64,25 @@ class Operations:
     """The cases that may be called, over all pairs of the runners to choose from.
 
     `places` are those of `order` among all cases. `names` are these runners and `pairs` are
-    (runner, reference), with their places among `names` in `ends`. `levels` is operations x
+    (runner, reference). `levels` is operations x
     runners, the ln ns of a call, NaN for who did not complete the case. `of` has a row per pair and
-    session; `single` is pairs x operations, the code of the verdict on the case; the rows of
-    `canary` are operations. `spent` is the share of the error which may be spent.
+    session; `single` is pairs x operations, the code of the verdict on the case. `spent` is the
+    share of the error which may be spent.
     """
 
     order: list[str]
     places: list[int]
     names: list[str]
     pairs: list[tuple[str, str]]
-    ends: tuple[list[int], list[int]]
     levels: Array
     of: Parts
     single: Codes
-    canary: TrimmedMeans | None
     spent: float
     question: Question
 
     def calls(self, calls: Mapping[str, float]) -> Array:
         """The calls of each case in `order`."""
         return np.array([calls.get(case, 0.0) for case in self.order])
-
-    def guard(self, calls: Array) -> Array:
-        """How far the log ratio of each pair must lie from 0 by what the canary shows."""
-        if self.canary is None:
-            return np.zeros(len(self.pairs))
-        used = calls > 0
-        mine = np.zeros(self.levels.shape)
-        mine[used] = shares(self.levels[used].T, calls[used]).T
-        first, second = (mine[:, list(ends)].T for ends in self.ends)
-        return summed_guard(self.canary, (first + second) / 2)
 
 
 def operations(
@@ -105,7 +93,6 @@ def operations(
     times: Array,
     units: Sequence[int],
     question: Question,
-    canary: Pairs | None,
 ) -> Operations:
     """The cases `order`, each with its place, for the runners `names`.
 
@@ -132,14 +119,12 @@ def operations(
         places,
         list(names),
         [(names[i], names[j]) for i, j in zip(first, second, strict=True)],
-        (first, second),
         levels,
         parts(
             logs[:, first].reshape(by_session), logs[:, second].reshape(by_session),
             resolution=RESOLUTION,
         ),
         codes[places][:, [k for k, _, _ in chosen]].T,
-        None if canary is None else canary.logs.rows(np.array(places)),
         1.0 if early is None else float(early[places].min()),
         question,
     )  # fmt: skip
@@ -148,11 +133,9 @@ def operations(
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
     """All comparisons by several sets of calls, whose intervals hold together with one further
-    set's each at the coverage `level`: a table for each, whether the canary widens any of it, and
-    the most blocks of a pair."""
+    set's each at the coverage `level`: a table for each, and the most blocks of a pair."""
 
     tables: list[Table]
-    guarded: list[bool]
     level: float
     blocks: int
 
@@ -169,15 +152,14 @@ def decide(
     means = [over_sessions(summed(of.of, calls), question.sessions)[0] for calls in sets]
     if question.sessions == 1:
         means = [moderated(each, width) for each in means]
-    guards = [of.guard(calls) for calls in sets]
     if level is None:
         testable = sum(
             int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum()) for logs in means
         )
         level = 1 - question.alpha * of.spent / (testable + width + besides)
     tables: list[Table] = []
-    for calls, logs, guard in zip(sets, means, guards, strict=True):
-        family = at_level(logs, question.margin, guard, level)
+    for calls, logs in zip(sets, means, strict=True):
+        family = at_level(logs, question.margin, level)
         (used,) = np.nonzero(calls > 0)
         verdicts = family.verdicts
         if len(used) == 1:
@@ -186,7 +168,7 @@ def decide(
             contrasts(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
         )
     blocks = max(int(logs.count.max(initial=0)) for logs in means)
-    return Decided(tables, [bool((guard > 0).any()) for guard in guards], level, blocks)
+    return Decided(tables, level, blocks)
 
 
 # Who catches up with whom in a variant of a case: what changes a decision besides the calls.
@@ -220,7 +202,6 @@ def caught_up(
     called: Collection[str],
     names: Sequence[str],
     question: Question,
-    guard: Array | None,
     level: float,
 ) -> list[CatchUp]:
     """Each of `names` that is slower than another one in a case that may be `called` and not in a
@@ -229,7 +210,7 @@ def caught_up(
     Intervals have the coverage `level`, which is that of a family with these comparisons.
     """
     tables = {
-        place: _table(pairs, place, names, question, guard, level)
+        place: _table(pairs, place, names, question, level)
         for pair in siblings(cases, called)
         for place in pair
     }
@@ -252,16 +233,10 @@ def _between(
 
 
 def _table(
-    pairs: Pairs,
-    place: int,
-    names: Sequence[str],
-    question: Question,
-    guard: Array | None,
-    level: float,
+    pairs: Pairs, place: int, names: Sequence[str], question: Question, level: float
 ) -> Table:
     named, logs = pairs.among(names, [place])
-    limit = 0.0 if guard is None else float(guard[place])
-    family = at_level(logs, question.margin, limit, level)
+    family = at_level(logs, question.margin, level)
     return contrasts(named, logs.mean, family.low, family.high, family.verdicts.names().tolist())
 
 
@@ -307,11 +282,6 @@ def packed(
 
 def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> OperationParts:
     """What sums take from the operation in `place`, which is `case`; a call is so many `units`."""
-    canary = of.canary
-    row = None
-    if canary is not None and not np.isnan(canary.error[place]):
-        row = (float(canary.mean[place]), float(canary.error[place]),
-               float(canary.freedom[place]), int(canary.count[place]))  # fmt: skip
     cells = {cell.runner: cell for cell in case.cells}
     levels = _known(of.levels[place])
     cpu, memory = (
@@ -322,7 +292,7 @@ def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> O
         ]
         for figure, times in (("cpu", units), ("peak_rss", 1))
     )  # fmt: skip
-    return OperationParts(case.id, name, case.metric == "cold", row, levels, cpu, memory)
+    return OperationParts(case.id, name, case.metric == "cold", levels, cpu, memory)
 
 
 def _known(row: Array) -> list[float | None]:
@@ -389,14 +359,12 @@ def choices(
     ok: NDArray[np.bool_],
     times: Array,
     question: Question,
-    canary: Pairs | None,
-    guard: Array | None = None,
 ) -> tuple[Weighed | None, Weighing | None]:
     """The decisions by `presets`, and what other calls' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
     `units` are those of a call of each case. `ok` is cases x runners, `times` is cases x runners x
-    blocks, `guard` has a log ratio per case.
+    blocks.
     """
     names = [r.name for r in runners if r.role == "runner" and r.missing is None]
     by_file = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
@@ -406,22 +374,21 @@ def choices(
     order = [(case, places[case]) for case in named if case in places]
     if len(names) < 2 or not order:
         return None, None
-    of = operations(order, pairs, ok, names, times, units, question, canary)
+    of = operations(order, pairs, ok, names, times, units, question)
     ranked = [n for n, p in presets.items() if n != OWN and set(p.calls) <= set(of.order)]
     sets = [of.calls(presets[name].calls) for name in ranked]
     # what would change a decision is read off single operations, so they are of the family
     decided = decide(of, [*sets, *np.eye(len(order))], besides=rows(cases, of.order, len(of.pairs)))
-    catching = caught_up(pairs, cases, of.order, names, question, guard, decided.level)
+    catching = caught_up(pairs, cases, of.order, names, question, decided.level)
     parts = [
         parts_of(of, at, named[case], cases[place], units[place])
         for at, (case, place) in enumerate(order)
     ]
     starts = {name: _start(cases, name) for name in names}
     shared = Shared(of, parts, decided.tables[len(sets) :], starts)
-    made_by = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
+    made_by = dict(zip(ranked, decided.tables, strict=False))
     if OWN in presets and set(presets[OWN].calls) <= set(of.order):
-        mine = decide(of, [of.calls(presets[OWN].calls)], decided.level)
-        made_by[OWN] = mine.tables[0], mine.guarded[0]
+        (made_by[OWN],) = decide(of, [of.calls(presets[OWN].calls)], decided.level).tables
     made: list[Choice] = []
     for name, preset in presets.items():
         lacking = [case for case in preset.calls if case not in of.order]
@@ -429,9 +396,9 @@ def choices(
         choice = Choice(name, preset.title, preset.summary, preset.calls, lacking, starting,
                         blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
         if not lacking:
-            table, guarded = made_by[name]
+            table = made_by[name]
             choice = _decided(choice, preset, shared, table)
-            if question.sessions == 1 and not guarded:
+            if question.sessions == 1:
                 pair = still_open(
                     *(table, choice.ranking.front, choice.blocks, decided.level, question.margin)
                 )

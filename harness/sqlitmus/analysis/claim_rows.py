@@ -19,7 +19,6 @@ from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.stats.claim import Decision, Published, Rule, Why, decide, word_of
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.estimate import Array as distributions_Array
-from sqlitmus.stats.noise import grade
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
@@ -53,7 +52,6 @@ class Series:
         self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
-        self._guards: dict[str, Array] = {}
         self._warming = warming(run)
 
     def spot(self, case: str, runner: str) -> Spot:
@@ -97,38 +95,6 @@ class Series:
         if check is None or not check.rows or not case.operations:
             raise NotHereError(f"{case.id} returns no rows, so there is no time per row")
         return check.rows / (check.operations or case.operations)
-
-    def guard(self, metric: str) -> Array:
-        """Per case how far from 0 a log ratio must lie to be more than noise: 0 where the canary
-        was quiet.
-
-        A case without the canary has the worst guard of its scenario, or else of those of its
-        group, or else of all; a metric that the canary never had, that of its time.
-        """
-        if metric not in self._guards:
-            self._guards[metric] = self._guard(metric)
-        return self._guards[metric]
-
-    def _guard(self, metric: str) -> Array:
-        twins = self.run.plan.twins()
-        if twins is None:
-            return np.zeros(len(self._cases))
-        values = self.array(metric)
-        base, new = values[np.arange(len(values)), twins], values[:, -1]
-        there = shared(base, new).any(axis=1)
-        if not there.any():
-            return np.zeros(len(values)) if metric == "steady" else self.guard("steady")
-        widths = np.full(there.sum(), width(metric))
-        means = log_means(base[there], new[there], widths, Question.of(self.run.plan))
-        guard = grade(means).guard
-        found = np.full(len(values), guard.max())
-        cases = self.run.plan.cases
-        for alike in ([case.group for case in cases], [case.scenario for case in cases]):
-            kinds = np.array(alike)
-            for kind in np.unique(kinds[there]):
-                found[kinds == kind] = guard[kinds[there] == kind].max()
-        found[there] = guard
-        return found
 
     def warming(self, spot: Spot) -> float | None:
         """Its second half over its first where it was still warming up; see `warming`."""
@@ -228,12 +194,11 @@ MANY = 1000  # blocks that nobody measures; times that need no digit behind the 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A row that a figure was published for: its `guard` is a log ratio of noise, `shows` tells its
-    measurement from others. Of a row of differences a log ratio stands for `scale_ns`."""
+    """A row that a figure was published for: `shows` tells its measurement from others. Of a row of
+    differences a log ratio stands for `scale_ns`."""
 
     row: Row
     published: Published
-    guard: float
     shows: Hashable
     scale_ns: float | None = None
 
@@ -251,7 +216,6 @@ def worded(asked: Sequence[Asked], means: TrimmedMeans, rule: Rule) -> list[Row]
     decisions = decide(
         means,
         [one.published for one in asked],
-        np.array([one.guard for one in asked]),
         rule,
         [numbers[one.shows] for one in asked],
     )
@@ -263,7 +227,6 @@ def worded(asked: Sequence[Asked], means: TrimmedMeans, rule: Rule) -> list[Row]
             reason=_reason(one, decision, (low, high), rule),
             same=one.figures(*one.published.same()),
             judged=None if np.isnan(decision.low) else one.figures(decision.low, decision.high),
-            guard=one.figures(one.guard, 0)[0],
             needed=decision.needed or None,
         )
         for one, decision, low, high in zip(asked, decisions, lows, highs, strict=True)
@@ -278,15 +241,13 @@ def _reason(of: Asked, decision: Decision, own: tuple[float, float], rule: Rule)
         parts.append(f"more than {MANY} blocks would settle it")
     elif decision.needed:
         parts.append(f"about {counted(_rounded(decision.needed), 'block')} would settle it")
-    elif decision.why in ("size open", "open", "neither"):
-        parts.append("the canary's noise is too large here for more blocks to settle it")
     if not np.isnan(decision.low):
         alone = word_of(of.published, rule.margin, own, own)[0]
         if alone is not decision.word:
             ends = of.figures(decision.low, decision.high)
             low, high = ends if of.scale_ns is None else (end / MS_NS for end in ends)
             parts.append(
-                f"{alone} by its own interval, which the correction and the noise draw out to "
+                f"{alone} by its own interval, which the correction draws out to "
                 f"[{low:.3g}, {high:.3g}]{'' if of.scale_ns is None else ' ms'}"
             )
     return "; ".join(filter(None, parts))
@@ -326,22 +287,26 @@ PAGE = 4096  # files are whole pages of it
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A row and, where both of its cells are here, what their times are of, base and new by block,
-    and their noise, as a log ratio of times."""
+    """A row and, where both of its cells are here, what their times are of, base and new by
+    block."""
 
     claim: int
     group: claims.ClaimGroup
     row: Row
     unit: Unit | None = None
     times: tuple[distributions_Array, distributions_Array] | None = None
-    guard: float = 0.0
 
     @property
     def width(self) -> float:
-        """How finely the times are told apart, as a log ratio."""
-        if self.group.metric == "file" and self.times is not None:
-            return PAGE / float(min(map(np.nanmin, self.times)))
-        return width(self.group.metric)
+        """How finely the row's figure is told apart, as a log ratio."""
+        if self.times is None:
+            return 0.0
+        of_times = width(self.group.metric)
+        if self.group.metric == "file":
+            of_times = PAGE / float(min(map(np.nanmin, self.times)))
+        if self.scale_ns is None:
+            return of_times
+        return float(np.expm1(of_times) * max(map(np.nanmedian, self.times)) / self.scale_ns)
 
     @property
     def shows(self) -> Hashable:
@@ -378,12 +343,6 @@ class Draft:
             return base, new
         difference = (base - new) / self.scale_ns
         return np.exp(difference), np.exp(0 * difference)
-
-    def noise(self, of_ratio: float) -> float:
-        """A log ratio of times by which base or new is uncertain, as one of the row's figure."""
-        if self.scale_ns is None or self.times is None:
-            return of_ratio
-        return float(np.expm1(of_ratio) * max(map(np.nanmedian, self.times)) / self.scale_ns)
 
 
 def drafted(
@@ -454,9 +413,6 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         row=row,
         unit="row" if draft.group.per == "row" else "process" if whole else "operation",
         times=(base_times, new_times),
-        guard=0.0  # a file is as large in every block
-        if metric == "file"
-        else max(float(series.guard(metric)[spot.case]) for spot in spots),
     )
 
 
@@ -501,7 +457,7 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     if not here:
         return rows
     bases, news = (np.array(c) for c in zip(*(drafts[n].sides() for n in here), strict=True))
-    widths = np.array([drafts[n].noise(drafts[n].width) for n in here])
+    widths = np.array([drafts[n].width for n in here])
     means = log_means(bases, news, widths, question)
     for n, figure in zip(here, _figures(means), strict=True):
         scale = drafts[n].scale_ns
@@ -510,13 +466,7 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
         else:
             rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
     asked = {
-        n: Asked(
-            rows[n],
-            published,
-            drafts[n].noise(drafts[n].guard),
-            drafts[n].shows,
-            drafts[n].scale_ns,
-        )
+        n: Asked(rows[n], published, drafts[n].shows, drafts[n].scale_ns)
         for n in here
         if (published := drafts[n].published())
     }

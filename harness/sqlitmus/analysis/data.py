@@ -1,7 +1,7 @@
 """A run's file as `RunData`: its samples and details as arrays."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from sqlite3 import Connection
@@ -81,13 +81,10 @@ class Samples:
     complete: bool
 
 
-def read_samples(
-    db: Connection, run: int, plan: Plan, superseded: Collection[tuple[int, int]]
-) -> tuple[Samples, dict[int, Place]]:
-    """The samples of a run, and the place of each that counts by its number in the file.
+def read_samples(db: Connection, run: int, plan: Plan) -> tuple[Samples, dict[int, Place]]:
+    """The samples of a run, and the place of each by its number in the file.
 
-    Samples of blocks and takes that are `superseded` count for nothing, unless one gave its cell
-    up. Raises RunDataError for one that the plan does not know.
+    Raises RunDataError for one that the plan does not know.
     """
     shape = (len(plan.cases), len(plan.runners) + 1, plan.blocks)
     cases = {case.id: number for number, case in enumerate(plan.cases)}
@@ -98,21 +95,17 @@ def read_samples(
     position = np.full(shape, -1, dtype=np.int64)
     reasons: dict[Place, str] = {}
     places: dict[int, Place] = {}
-    for sample, case, runner, label, block, take, at, outcome, reason in db.execute(
-        "SELECT sample.id, case_id, runner, label, block, take, position, sample.outcome, "
+    for sample, case, runner, label, block, at, outcome, reason in db.execute(
+        "SELECT sample.id, case_id, runner, label, block, position, sample.outcome, "
         "sample.reason FROM cell JOIN sample ON sample.cell = cell.id WHERE run = ? "
         "ORDER BY sample.id",
         (run,),
     ):
-        if outcome == "ok" and (block, take) in superseded:
-            continue  # a cell that was given up is not in the next take
         if case not in cases or (label, runner) not in series or block >= plan.blocks:
             raise RunDataError(
                 f"sample {sample}: the plan has no {case}/{runner} as {label} in block {block}"
             )
         place = (cases[case], series[label, runner], block)
-        if code[place] != NONE:
-            continue
         code[place], position[place] = _CODES[outcome], at
         places[sample] = place
         if outcome != "ok":
@@ -320,8 +313,7 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
     plan = _looked(plan_of(db, run), looks_of(db, run))
     check_counts(plan)
     blocks = blocks_of(db, run)
-    repeated = {(block.block, block.take) for block in blocks if block.repeated}
-    samples, places = read_samples(db, run, plan, repeated)
+    samples, places = read_samples(db, run, plan)
     selftest, gate = db.execute("SELECT selftest, gate FROM run WHERE id = ?", (run,)).fetchone()
     tested = None if selftest is None else parsed(SelfTest, selftest, "self-test")
     details = read_details(db, run, places, plan)

@@ -8,7 +8,7 @@ from sqlitmus.analysis.outcomes import Place, warmth
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
-from sqlitmus.results.notices import Fact, Notice, NoticeKind
+from sqlitmus.results.notices import CanarySummary, Fact, Notice, NoticeKind
 from sqlitmus.results.report import Case
 from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
 from sqlitmus.store.file import restless
@@ -45,6 +45,7 @@ def notices(
     run: RunData,
     cases: Sequence[Case],
     facts: Sequence[Fact],
+    control: CanarySummary | None,
     disagreeing: Sequence[str],
     complete: int,
     flat: int,
@@ -53,15 +54,16 @@ def notices(
 ) -> list[Notice]:
     """What may mislead.
 
-    `disagreeing` are cases whose recorded answers differ, `complete` the number of complete blocks,
-    `flat` the number of comparisons whose values did not vary at all; `warm_up` and `refused`
-    are cells that are compared with nothing.
+    `control` is what the canary showed, `disagreeing` are cases whose recorded answers differ,
+    `complete` is the number of complete blocks, `flat` that of comparisons whose values did not
+    vary at all; `warm_up` and `refused` are cells that are compared with nothing.
     """
     plans = [
         case.id for case in cases if any(n.startswith("Query plans differ") for n in case.notes)
     ]
     return [
         *_integrity(run, complete),
+        *([Notice("control", control.alarms, control.tested)] if control and control.many else []),
         *([Notice("few blocks", complete, MIN_BLOCKS)] if complete < MIN_BLOCKS else []),
         *([Notice("flat", flat)] if flat else []),
         *_unequal(facts),

@@ -156,7 +156,7 @@ def _first(hits: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _where(series: list[int], number: int) -> str:
-    return " (as canary)" if series[number] < 0 else ""
+    return " (as A/A control)" if series[number] < 0 else ""
 
 
 def _show(value: float) -> str:

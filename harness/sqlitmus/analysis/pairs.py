@@ -1,43 +1,37 @@
-"""Every runner against every other in every case, and against itself: the canary and its noise."""
+"""Every runner against every other in every case, and against itself: the canary."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.results.notices import Noise
 from sqlitmus.results.ranking import Comparison, Comparisons
 from sqlitmus.stats.estimate import (
     LEVEL,
     Array,
-    Medians,
     TrimmedMeans,
     combine,
-    medians,
     moderated,
     student_t_of,
     trimmed_means,
 )
-from sqlitmus.stats.noise import Grades, far, grade
 from sqlitmus.stats.power import blocks_to_resolve, shift
 from sqlitmus.stats.verdict import (
     ALPHA,
     MIN_BLOCKS,
     Verdicts,
     adjust,
-    confirmed,
     decide,
-    disagree,
     divisor,
     p_values,
     pocock,
     share,
 )
-from sqlitmus.vocabulary.verdicts import Correction, Grade, Verdict
+from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +121,20 @@ CANARY, TWIN = "canary", "itself"
 class Pairs:
     """Log ratios of all pairs in each case; `indices` are (runner, reference), the later one first.
 
-    `logs` and what follows have one row per case and pair, cases outermost: `middle` the medians,
-    `needed` the blocks that would resolve it, 0 = does not apply, `p` and `adjusted` of no
-    difference, `reach` the prediction interval of one further session, NaN with fewer than
-    three sessions, `far` where many blocks lie in a far mode, so that the median is shown.
+    `logs` and what follows have one row per case and pair, cases outermost: `needed` the blocks
+    that would resolve it, 0 = does not apply, `p` and `adjusted` of no difference, `reach` the
+    prediction interval of one further session, NaN with fewer than three sessions.
     """
 
     names: list[str]
     cases: int
     indices: list[tuple[int, int]]
     logs: TrimmedMeans
-    middle: Medians
     verdicts: Verdicts
     needed: NDArray[np.int64]
     p: Array
     adjusted: Array
     reach: tuple[Array, Array]
-    far: NDArray[np.bool_]
 
     def among(
         self, names: Collection[str], cases: Sequence[int]
@@ -156,53 +147,37 @@ class Pairs:
         return [named[k] for k in chosen], self.logs.rows(np.array(rows, dtype=np.int64))
 
 
-def compare_all(
-    times: Array, names: list[str], question: Question, guard: Array | None = None
-) -> Pairs:
+def compare_all(times: Array, names: list[str], question: Question) -> Pairs:
     """All unordered pairs; `times` is cases x runners x blocks, NaN where there is none.
 
     A block counts for a pair only if both have a value in it. A pair with a single block gets no
-    estimate: one ratio is an anecdote. `guard` is the noise of each case, see `decide`.
+    estimate: one ratio is an anecdote.
     """
-    rows = log_ratios(times, names)
-    means, reach = estimates(rows, question.sessions)
+    means, reach = estimates(log_ratios(times, names), question.sessions)
     if question.sessions == 1:
         means = moderated(means, len(indices_of(names)))
-    # of several sessions, the combination is no mean of blocks
-    modes = far(rows) if question.sessions == 1 else None
-    return concluded(means, medians(rows), reach, names, len(times), question, guard, modes)
+    return concluded(means, reach, names, len(times), question)
 
 
 def concluded(
     means: TrimmedMeans,
-    middle: Medians,
     reach: tuple[Array, Array],
     names: list[str],
     cases: int,
     question: Question,
-    guard: Array | None,
-    modes: NDArray[np.bool_] | None = None,
 ) -> Pairs:
-    """What estimates, one row per case and pair, allow to be said; `modes` are rows that the median
-    must confirm."""
+    """What estimates, one row per case and pair, allow to be said."""
     indices = indices_of(names)
-    if modes is None:
-        modes = np.zeros(len(means.mean), dtype=np.bool_)
-    modes &= ~np.isnan(middle.low)
-    verdicts = _decided(means, question, guard, len(indices))
-    verdicts = confirmed(verdicts, middle, modes, question.margin)
+    verdicts = _decided(means, question, len(indices))
     testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
-    open_ = verdicts.are(Verdict.NOT_RESOLVED)
-    if guard is not None:  # no number of blocks gets over an infinite guard
-        open_ &= np.repeat(np.isfinite(guard), len(indices))
     needed = np.where(
-        open_,
+        verdicts.are(Verdict.NOT_RESOLVED),
         blocks_to_resolve(means, question.margin, *divisors(verdicts, question), question.sessions),
         0,
     )
     p = np.where(testable, p_values(means), np.nan)
     adjusted = adjust(p / question.share(len(indices)), question.correction)
-    return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach, modes)
+    return Pairs(names, cases, indices, means, verdicts, needed, p, adjusted, reach)
 
 
 def divisors(verdicts: Verdicts, question: Question) -> tuple[float, float]:
@@ -235,11 +210,10 @@ def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
     )
 
 
-def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each: int) -> Verdicts:
-    """Verdicts on rows of which every case has `each`; `guard` has one value per case."""
-    guards = None if guard is None else np.repeat(guard, each)
+def _decided(means: TrimmedMeans, question: Question, each: int) -> Verdicts:
+    """Verdicts on rows of which every case has `each`."""
     return decide(
-        *(means, question.margin, question.correction, guards, question.alpha),
+        *(means, question.margin, question.correction, question.alpha),
         share=question.share(each),
         small_is_nothing=question.small_is_nothing,
     )
@@ -253,15 +227,13 @@ class Compared:
     verdicts: Verdicts
 
 
-def compare_with(
-    values: Array, reference: int, question: Question, guard: Array | None = None
-) -> Compared:
+def compare_with(values: Array, reference: int, question: Question) -> Compared:
     """All series of `values` (cases x series x blocks) against the series `reference`."""
     logs = log_times(values)
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
     means, _ = estimates(differences.reshape(-1, values.shape[2]), question.sessions)
-    return Compared(means, _decided(means, question, guard, values.shape[1]))
+    return Compared(means, _decided(means, question, values.shape[1]))
 
 
 def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pairs:
@@ -273,20 +245,12 @@ def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pa
 def comparisons(pairs: Pairs) -> list[Comparisons]:
     """Per case all pairs in columns."""
     low, high = pairs.logs.interval()
-    ratio, low, high = (
-        np.where(pairs.far, at_median, at_mean)
-        for at_median, at_mean in (
-            (pairs.middle.value, pairs.logs.mean),
-            (pairs.middle.low, low),
-            (pairs.middle.high, high),
-        )
-    )
     width = len(pairs.indices)
     known: list[bool] = (~np.isnan(pairs.logs.mean)).tolist()
     words: list[Verdict] = pairs.verdicts.names().tolist()
     needed: list[int] = pairs.needed.tolist()
     columns: list[list[Any]] = [
-        optional(np.exp(ratio)),
+        optional(np.exp(pairs.logs.mean)),
         optional(np.exp(low)),
         optional(np.exp(high)),
         [word if there else None for word, there in zip(words, known, strict=True)],
@@ -294,13 +258,8 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
         [number or None for number in needed],
         optional(pairs.p),
         optional(pairs.adjusted),
-        optional(np.exp(pairs.middle.value)),
-        optional(np.exp(pairs.middle.low)),
-        optional(np.exp(pairs.middle.high)),
-        (disagree(pairs.logs, pairs.middle) & ~pairs.far).tolist(),
         optional(np.exp(pairs.reach[0])),
         optional(np.exp(pairs.reach[1])),
-        pairs.far.tolist(),
     ]
     return [
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))
@@ -308,126 +267,34 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
     ]
 
 
-# How noisy the run was, from its canary.
+# Which differences a run finds, and what its canary shows.
 
 
-def noise(canary: Pairs, typical: Array | None = None) -> Grades:
-    """The grade of each case: its letter from the `typical` error of its comparisons, its guard
-    from the canary's comparison with the runner it repeats."""
-    return grade(canary.logs, typical)
-
-
-def typical_errors(times: Array, names: list[str], question: Question) -> Array:
-    """Per case the median standard error of all its comparisons, the canary's among them.
-
-    `times` is cases x series x blocks, the canary the last series; NaN where no pair has an error.
-    """
-    rows = log_ratios(times, [*names, CANARY])
-    errors = estimates(rows, question.sessions)[0].error
-    return _middle(errors.reshape(len(times), len(rows) // max(len(times), 1)))
-
-
-def findable(pairs: Pairs, question: Question) -> Array:
-    """Per case the log ratio that half of its comparisons find with 80 % power, by the correction
-    at work; NaN where none has an error."""
+def detectable(pairs: Pairs, question: Question) -> list[float | None]:
+    """Per case the difference, as a share of the time, that half of its comparisons find with 80 %
+    power, by the correction at work; None where none can be tested."""
     different, _ = divisors(pairs.verdicts, question)
     needed = shift(pairs.logs.freedom.astype(np.float64), different) * pairs.logs.error
-    return _middle(needed.reshape(pairs.cases, len(pairs.indices)))
+    needed[pairs.verdicts.are(Verdict.NOT_TESTABLE)] = np.nan
+    rows = needed.reshape(pairs.cases, len(pairs.indices))
+    least = np.full(len(rows), np.nan)
+    known = ~np.isnan(rows).all(axis=1)
+    least[known] = np.nanmedian(rows[known], axis=1)
+    return optional(np.expm1(least))
 
 
-def guard_of(values: Array, twins: Sequence[int] | None, question: Question) -> Array | None:
-    """How far from 0 a log ratio of each case must lie where the canary shows that intervals are
-    too narrow, else 0; None without a canary.
-
-    `values` is cases x series x blocks, the canary the last series; `twins` are whom it repeats.
-    """
-    return None if twins is None else noise(compare_canary(values, twins, question)).guard
-
-
-def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:
-    """Per group how far from 0 a mean log ratio over its cases must lie; `groups` is one per case.
-
-    The rule of a single case, asked of the mean over the group's cases.
-    """
-    names, tested = np.array(groups), ~np.isnan(canary.logs.error)
-    return {
-        group: float(grade(independent(canary, (names == group) & tested)).guard[0])
-        for group in dict.fromkeys(groups)
-    }
-
-
-def summarised(grades: Grades | None, least: Array) -> Noise:
-    """The grades of a run's cases and what follows from them; `grade` None without a canary.
-
-    `least` is per case the log ratio that a typical comparison finds with 80 % power.
-    """
-    if grades is None:
-        return Noise(None)
-    names = [letter(name) for name in grades.names()]
-    why = grades.reasons()
-    wide = np.array([name == "C" for name in names], dtype=np.bool_) & np.isfinite(least)
-    return Noise(
-        letter(grades.run),
-        {grade: names.count(grade) for grade in get_args(Grade) if grade in names},
-        grades.missed if "run differs" in why else 0,
-        grades.tested,
-        _span(least[wide]),
-        _span(grades.guard[grades.guard > 0]),
-        int(np.count_nonzero(grades.guard)),
-        why.count("untested"),
-    )
-
-
-def _middle(rows: Array) -> Array:
-    """The median of each row without its NaN; NaN for a row of those only."""
-    finite = ~np.isnan(rows).all(axis=1)
-    middle = np.full(len(rows), np.nan)
-    middle[finite] = np.nanmedian(rows[finite], axis=1)
-    return middle
-
-
-def _span(logs: Array) -> tuple[float, float] | None:
-    """The least and the greatest of log ratios as shares; None without any."""
-    return (float(np.expm1(logs.min())), float(np.expm1(logs.max()))) if len(logs) else None
-
-
-def letter(name: str) -> Grade:
-    """The grade of that name."""
-    return "A" if name == "A" else "B" if name == "B" else "C"
-
-
-# The canary of a run: whom it repeats, and what that shows.
-
-
-@dataclass(frozen=True, slots=True)
-class Canary:
-    """What the canary showed: per case its comparison with whom it repeats, the grade's letter and
-    the guard; of the cases that it repeats all comparisons and the grades; the guards of groups."""
-
-    comparisons: list[Comparison | None]
-    letters: list[Grade | None]
-    guard: Array | None = None
-    twice: Pairs | None = None
-    grades: Grades | None = None
-    groups: dict[str, float] = field(default_factory=dict[str, float])
-
-
-def canary_of(plan: Plan, times: Array, names: list[str], question: Question) -> Canary:
-    """What the canary of `times` (cases x runners and canary x blocks) showed; nothing where the
-    plan has none."""
+def canary_comparisons(
+    plan: Plan, times: Array, names: list[str], question: Question
+) -> list[Comparison | None]:
+    """Per case what the canary of `times` (cases x runners and canary x blocks) is to the runner
+    that it repeats; None where it repeats none."""
     twins, repeated = plan.twins(), plan.repeated()
     compared: list[Comparison | None] = [None] * len(plan.cases)
-    letters: list[Grade | None] = [None] * len(plan.cases)
     if twins is None:
-        return Canary(compared, letters)
+        return compared
     whom = [twins[case] for case in repeated]
-    twin = compare_canary(times[repeated], whom, question)
-    grades = noise(twin, typical_errors(times[repeated], names, question))
-    guard = np.zeros(len(plan.cases))
-    guard[repeated] = grades.guard
-    twice = (columns.of(CANARY, TWIN) for columns in comparisons(twin))
-    for case, place, name, pair in zip(repeated, whom, grades.names(), twice, strict=True):
+    twice = comparisons(compare_canary(times[repeated], whom, question))
+    for case, place, columns in zip(repeated, whom, twice, strict=True):
+        pair = columns.of(CANARY, TWIN)
         compared[case] = pair and replace(pair, reference=names[place])
-        letters[case] = letter(name)
-    groups = group_guards(twin, [plan.cases[case].group for case in repeated])
-    return Canary(compared, letters, guard, twin, grades, groups)
+    return compared

@@ -21,13 +21,13 @@ from sqlitmus.vocabulary.text import listed
 
 
 def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
-    """How long a block of all cases took that was not disturbed, the median; None where nobody
-    looked. Blocks after the first case has ended have fewer."""
+    """How long a block of all cases took, the median; None where nobody looked. Blocks after the
+    first case has ended have fewer."""
     whole = min(plan.ended.values(), default=plan.blocks)
     lasted = [
         (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
         for block in blocks
-        if not block.disturbed and block.block < whole
+        if block.block < whole
     ]
     return median(lasted) if lasted else None
 
@@ -38,7 +38,6 @@ def passed(block: Recorded) -> Block:
     probes = [look.probe_ns for look in (block.before, block.after) if look.probe_ns is not None]
     return Block(
         number=block.block,
-        repeated=block.repeated,
         probe_ns=max(probes, default=None),
         steal=rates.steal,
         cpu_pressure=rates.cpu_pressure,
@@ -189,9 +188,8 @@ Verdicts: faster or slower if that interval excludes 1, materially if all of it 
 {margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
 Fewer than {least} blocks give no verdict. {correction} {looks}
 
-{canary} runs twice in each block, the second time as a canary. Cases whose canary is wide or
-differs from itself are graded C: there a verdict needs the whole interval beyond what the canary
-did to itself. {sessions}
+{canary} runs twice in each block, the second time as an A/A control: where it differs from itself
+in more cases than chance explains, a notice says that intervals are too narrow. {sessions}
 
 A group's ratio is the geometric mean over the cases that all runners compared in that group
 completed; its error is that of the blocks' means over these cases. The intervals of all groups

@@ -24,8 +24,8 @@ from sqlitmus.results.report import (
     Standing,
     Statement,
 )
-from sqlitmus.stats.estimate import Array, TrimmedMeans, binomial_tail, moderated, normal
-from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, capped, group_means, together
+from sqlitmus.stats.estimate import Array, TrimmedMeans, moderated, normal
+from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, alarms, capped, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
 
 START: Final = "start-up"
@@ -211,15 +211,13 @@ def standings(
     order: list[str],
     question: Question,
     times: Array | None = None,
-    guards: Mapping[str, float] | None = None,
 ) -> list[Standing]:
     """For each group of `order` every ordered pair of runners; `groups` has one name per case.
 
     All groups and pairs are one family: its intervals hold together (`stats.groups.together`), and
     so does all that is read off them. `times` is cases x runners x blocks, None where the two sides
-    of a pair share no block; the cases are taken as independent then. `guards` is the noise of each
-    group's mean, a log ratio that an interval must clear. Of a group of one case no more is said
-    than by the verdict on that case.
+    of a pair share no block; the cases are taken as independent then. Of a group of one case no
+    more is said than by the verdict on that case.
     """
     names = np.array(groups)
     commons = {group: common_set(ok, names == group) for group in order}
@@ -230,11 +228,10 @@ def standings(
         *(np.concatenate([getattr(part, column) for part in means])
           for column in ("mean", "error", "freedom", "count"))
     )  # fmt: skip
-    guard = np.repeat([(guards or {}).get(group, 0.0) for group in order], len(pairs.indices))
     shares = np.repeat(
         [_share(question, common) for common in commons.values()], len(pairs.indices)
     )
-    family = together(logs, question.margin, guard, question.alpha, shares)
+    family = together(logs, question.margin, question.alpha, shares)
     standing: list[Standing] = []
     for place, (group, common) in enumerate(commons.items()):
         rows = slice(place * len(pairs.indices), (place + 1) * len(pairs.indices))
@@ -322,10 +319,6 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
 # Who leads, who ties and who is behind, what went wrong first: the headline as data.
 
 
-_ALPHA = 0.05
-_SUSPICIOUS = 0.01
-
-
 def headline(
     runners: Sequence[Runner],
     cases: Sequence[Case],
@@ -350,23 +343,17 @@ def headline(
 
 
 def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> CanarySummary:
-    """What comparing the reference with itself showed; `runner` is None where each case has its
-    own.
-
-    An alarm is a p of at most 5 % before any correction: only of those does chance give 5 % of the
-    cases. The chance of as many as were seen is binomial; the cases are treated as independent, so
-    it is a guide, not a test.
-    """
+    """What comparing the reference with itself showed, by p-values before any correction; `runner`
+    is None where each case has its own."""
     tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
-    alarms = sum(c.p is not None and c.p <= _ALPHA for c in tested)
+    number, below, many = alarms(np.array([c.p for c in tested], dtype=np.float64))
     ratios = [comparison.ratio for comparison in tested]
     return CanarySummary(
         runner,
-        len(tested),
-        alarms,
-        _ALPHA * len(tested),
+        number,
+        below,
         max(ratios, key=lambda ratio: max(ratio.value, 1 / ratio.value), default=None),
-        many=bool(alarms) and binomial_tail(alarms, len(tested), _ALPHA) < _SUSPICIOUS,
+        many,
     )
 
 

@@ -46,15 +46,13 @@ class Family:
         numbers: Sequence[int],
         fit: Sequence[str],
         question: Question,
-        guard: Array | None,
     ) -> "Family":
         named, logs = pairs.among(fit, numbers)
         if not len(logs.mean):
             return cls({}, 0, 1 - question.alpha)
-        guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(named))
         shares = question.shares
         share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(named))
-        family = together(logs, question.margin, guards, question.alpha, share)
+        family = together(logs, question.margin, question.alpha, share)
         words = family.verdicts.names().tolist()
         by_case = {
             case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
@@ -179,7 +177,6 @@ def recommend(
     pairs: Pairs,
     times: Array,
     question: Question,
-    guard: Array | None = None,
     timed: Sequence[Latency] = (),
     further: Sequence[Excluded] = (),
     warm_up: Mapping[Place, float] = MappingProxyType({}),
@@ -217,7 +214,7 @@ def recommend(
         if name not in answered and _present(plan, name)
     ]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
-    family = Family.of(pairs, numbers, fit, question, guard)
+    family = Family.of(pairs, numbers, fit, question)
     table = family.table(places[decisive.id])
     order = rank(table, fit, level=lambda name: _value(decisive, name), margin=question.margin)
     changes: list[Change] = []
@@ -227,7 +224,7 @@ def recommend(
             *(plan, family, queries, start, order.front[0], workload.shares, levels)
         )
     pair = None
-    if question.sessions == 1 and not (guard is not None and guard[places[decisive.id]] > 0):
+    if question.sessions == 1:
         pair = still_open(table, order.front, family.blocks, family.level, question.margin)
     return Recommendation(
         case=decisive.id,
@@ -313,13 +310,12 @@ def recommended(
     pairs: Pairs,
     times: Array,
     question: Question,
-    guard: Array | None,
     warm_up: Mapping[Place, float],
 ) -> Recommendation | None:
     """The recommendation of a workload within its limits; None for any other run."""
     timed = latencies(run, cases)
     return recommend(
-        *(run.plan, cases, pairs, times, question, guard),
+        *(run.plan, cases, pairs, times, question),
         timed=timed,
         further=over_limits(run, timed),
         warm_up=warm_up,

@@ -11,7 +11,7 @@ import numpy as np
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Exclusions, Outcomes, judge, usable
-from sqlitmus.analysis.pairs import Question, compare_with, guard_of
+from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
@@ -52,10 +52,9 @@ def gate(run: RunData) -> Gate:
     """Decide the gate for the new subject of `run` against its reference.
 
     Each planned look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of
-    lying within the gate, corrected by Holm over all cases, is at most that level, and the whole
-    interval is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at
-    that level lies below the gate. Open cases include those that the run has not come to. Raises
-    ValueError for a plan without a gate.
+    lying within the gate, corrected by Holm over all cases, is at most that level. Cleared: the
+    upper end of the one-sided interval at that level lies below the gate. Open cases include those
+    that the run has not come to. Raises ValueError for a plan without a gate.
     """
     plan = run.plan
     if plan.gate is None:
@@ -64,7 +63,6 @@ def gate(run: RunData) -> Gate:
     question = Question.of(plan)
     outcomes = judge(run)
     times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
-    guard = guard_of(times, plan.twins(), question)
     logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
     shape = (len(plan.cases), len(names))
     (new,) = (at for at, name in enumerate(names) if name != plan.reference)
@@ -77,7 +75,7 @@ def gate(run: RunData) -> Gate:
     adjusted = adjust(column(np.where(testable, p, np.nan)), "holm")
     low, high = logs.interval(LEVEL)
     _, bound = logs.interval(1 - 2 * question.alpha)
-    alarmed = (adjusted <= question.alpha) & (column(low) > (0.0 if guard is None else guard))
+    alarmed = adjusted <= question.alpha
     cleared = ~alarmed & (column(bound) < np.log1p(plan.gate))
     without = dict(_unmeasured(run, outcomes))
     ids = np.array([case.id for case in plan.cases], dtype=object)

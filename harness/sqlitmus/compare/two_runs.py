@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Exclusions, judge, usable
-from sqlitmus.analysis.pairs import Question, comparisons, concluded, guard_of
+from sqlitmus.analysis.pairs import Question, comparisons, concluded, detectable
 from sqlitmus.analysis.ranking import standings
 from sqlitmus.catalog.plan import differences, facts
 from sqlitmus.results.notices import Fact
 from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Case, Cell, Measure, Report, Runner, Unpaired
-from sqlitmus.stats.estimate import Array, Medians, difference, relative_means
+from sqlitmus.stats.estimate import Array, difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import listed, some
 
@@ -76,14 +76,13 @@ def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What one run has of the common cases: log times (cases x series x blocks), which cells are
-    ok, and what its canary asks for, a log ratio per case."""
+    """What one run has of the common cases: log times (cases x series x blocks), and which cells
+    are ok."""
 
     names: list[str]
     question: Question
     logs: Array
     ok: NDArray[np.bool_]
-    guard: Array
 
     def at(self, runners: Sequence[str]) -> list[int]:
         """Their places among the series."""
@@ -91,7 +90,7 @@ class Side:
 
 
 def side_of(run: RunData, ids: Sequence[str]) -> Side:
-    """What `run` has of the cases `ids`; without a canary it asks for nothing."""
+    """What `run` has of the cases `ids`."""
     names, question = run.plan.names, Question.of(run.plan)
     outcomes = judge(run)
     excluded = Exclusions.of(run)
@@ -99,12 +98,9 @@ def side_of(run: RunData, ids: Sequence[str]) -> Side:
     ok = outcomes.ok.copy()
     for place in excluded.places:
         ok[place] = False
-    guard = guard_of(times, run.plan.twins(), question)
-    if guard is None:
-        guard = np.zeros(len(times))
     of = {case.id: number for number, case in enumerate(run.plan.cases)}
     order = [of[case] for case in ids]
-    return Side(names, question, np.log(times[order]), ok[order], guard[order])
+    return Side(names, question, np.log(times[order]), ok[order])
 
 
 def series_of(
@@ -143,28 +139,21 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     )
     logs = difference(now, was)
     none = np.full(len(ids), np.nan)
+    # without a control a difference may be the machine's, so it has no interval
+    logs = replace(logs, error=np.where(steady.any(axis=1), logs.error, np.nan))
     alpha = min(side.question.alpha for side in sides)
     question = Question(new.plan.margin, "holm", alpha=alpha)
-    guard = np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf)
-    pairs = concluded(
-        logs,
-        Medians(none, none, none, logs.count),
-        (none, none),
-        names,
-        len(ids),
-        question,
-        guard,
-    )
+    pairs = concluded(logs, (none, none), names, len(ids), question)
     old, fresh = (analyse(run, None) for run in (base, new))
     cases = [
-        _case(old, fresh, subject, names, case, columns)
-        for case, columns in zip(ids, comparisons(pairs), strict=True)
+        _case(old, fresh, subject, names, case, columns, least)
+        for case, columns, least in zip(
+            ids, comparisons(pairs), detectable(pairs, question), strict=True
+        )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
     of = [case.group for case in cases]
-    guards = {group: max(g for g, name in zip(guard, of, strict=True) if name == group)
-              for group in groups}  # fmt: skip
     return replace(
         fresh,
         kind="compare",
@@ -185,7 +174,7 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
             _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
         ],
         groups=groups,
-        standings=standings(pairs, ok, of, groups, question, guards=guards),
+        standings=standings(pairs, ok, of, groups, question),
         cases=cases,
         scaling=[],
         provenance=_facts(old, fresh, subject, names),
@@ -217,19 +206,19 @@ def _case(
     names: Sequence[str],
     case_id: str,
     columns: Comparisons,
+    least: float | None,
 ) -> Case:
     found = [next(c for c in one.cases if c.id == case_id) for one in (old, fresh)]
     cells = [
         _renamed(next(c for c in case.cells if c.runner == subject), name)
         for case, name in zip(found, names, strict=True)
     ]
-    grades = [case.grade for case in found if case.grade]
     return replace(
         found[1],
         cells=cells,
         comparisons=columns,
         canary=None,
-        grade=max(grades, default=None),
+        detectable=least,
         checks="\n".join(dict.fromkeys(case.checks for case in found)),
         work="\n".join(dict.fromkeys(case.work for case in found)),
     )

@@ -278,7 +278,10 @@ def extra(row: Row) -> Iterable[str]:
     if row.ratio is not None:
         value = " ".join(fmt.ratio(Interval(row.ratio, row.ratio_low, row.ratio_high)))
         yield f"{value.rstrip()} the time of {row.reference}: {row.verdict}"
-    yield f"{row.blocks} blocks, noise grade {row.grade or 'unknown'}"
+    blocks = counted(row.blocks or 0, "block")
+    if row.detectable is not None:
+        blocks += f", finds differences of {fmt.percent(row.detectable)} with 80 % power"
+    yield blocks
     parts = [
         (row.runtime, row.runtime_version),
         (row.driver, row.driver_version),

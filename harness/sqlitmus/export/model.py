@@ -22,7 +22,6 @@ from sqlitmus.vocabulary.verdicts import (
     ClaimMetric,
     ClaimWord,
     Correction,
-    Grade,
     Role,
     RunKind,
     Steadiness,
@@ -49,9 +48,9 @@ class ClaimRow(Model):
     row that compares by difference has `saves_ns`, base less new, and its `published`, `same_` and
     `judged_` are ns, too.
     `same_` are the ends of what counts as the published size, `judged_` those of the interval that
-    was held against it: `ratio_` drawn out by the correction and by the canary's `guard`, of which
-    1, or 0 ns, is none. `word` is None where no ratio was published, `claim_word` that of the whole
-    claim. A row that `repeats` another one shows the same measurement, which is counted there.
+    was held against it: `ratio_` drawn out by the correction. `word` is None where no ratio was
+    published, `claim_word` that of the whole claim. A row that `repeats` another one shows the same
+    measurement, which is counted there.
     """
 
     machine: str
@@ -78,7 +77,6 @@ class ClaimRow(Model):
     saves_ns_high: Number
     judged_low: Number
     judged_high: Number
-    guard: Number
     blocks: int = Field(ge=0)
     needs_blocks: int | None
     base_ns_per_unit: Number
@@ -129,7 +127,6 @@ def _row(machine: str, run: str, claim: Claim, group: Group, row: claims_Row) ->
         saves_ns_high=saves and saves.high,
         judged_low=judged[0],
         judged_high=judged[1],
-        guard=row.guard,
         blocks=row.blocks,
         needs_blocks=row.needed,
         base_ns_per_unit=row.base_time and row.base_time.value,
@@ -220,7 +217,9 @@ def _rows(machine: str, run: str, advice: Advice) -> Iterator[SettingRow]:
 class Row(Model):
     """One runner in one case on one machine.
 
-    `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. `blocks` are those
+    `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. `detectable` is the
+    difference, as a share of the time, that half of the case's comparisons find with 80 % power.
+    `blocks` are those
     that the time comes from, `operations` to `warmup_ms` what the plan gave a process to do: so
     many operations in an iteration, and at least so much warm-up. `fsync_per_transaction` to
     `uncounted` are of write cells alone: what a transaction made durable, or why that is not known.
@@ -247,7 +246,7 @@ class Row(Model):
     sqlite_version: Text | None
     outcome: CellOutcome
     reason: Text | None
-    grade: Grade | None
+    detectable: Number
     blocks: int | None
     steadiness: Steadiness | None
     operations: int
@@ -276,8 +275,9 @@ class Row(Model):
 
 
 class Machine(Model):
-    """A machine and its run. `margin` is a share of the time, 0.02 for 2 %; `grade` is the run's
-    own, of its noise; `facts` are what the run recorded of the machine."""
+    """A machine and its run. `margin` is a share of the time, 0.02 for 2 %; `detectable` is the
+    median of its cases', with the least and the greatest; `notices` are what the report says of
+    the run, `facts` what the run recorded of the machine."""
 
     name: str
     run: str
@@ -293,7 +293,10 @@ class Machine(Model):
     correction: Correction
     reference: str
     floor: str | None
-    grade: Grade | None
+    detectable: Number
+    detectable_least: Number
+    detectable_most: Number
+    notices: list[Text]
     facts: dict[str, str]
 
 

@@ -18,7 +18,7 @@ from sqlitmus.export.model import (
 )
 from sqlitmus.machines.merge import merged
 from sqlitmus.machines.survey import machine_report, reference_of
-from sqlitmus.render.document import decision
+from sqlitmus.render.document import decision, sentences
 from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.recommendation import Recommendation as Decided
@@ -45,6 +45,7 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
 
 def machine(name: str, report: Report) -> Machine:
     """A machine with what its run was asked to do."""
+    middle, least, most = report.detectable or (None, None, None)
     return Machine(
         name=name,
         run=report.run,
@@ -60,7 +61,10 @@ def machine(name: str, report: Report) -> Machine:
         correction=report.correction,
         reference=report.reference,
         floor=report.floor,
-        grade=report.noise.grade,
+        detectable=middle,
+        detectable_least=least,
+        detectable_most=most,
+        notices=list(map(sentences.notice, report.notices)),
         facts=report.machine,
     )
 
@@ -132,8 +136,8 @@ def rows(machine: str, report: Report) -> Iterator[Row]:
 
 
 def of_case(case: Case) -> dict[str, object]:
-    """What was asked, and how noisy the machine was then."""
-    names = ("scenario", "group", "axes", "metric", "unit", "grade")
+    """What was asked, and which differences it finds."""
+    names = ("scenario", "group", "axes", "metric", "unit", "detectable")
     return {"case": case.id, **{name: getattr(case, name) for name in names}}
 
 

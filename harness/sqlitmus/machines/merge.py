@@ -200,7 +200,7 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
         work=plans.facts(plan),
         settings={
             "reference": plan.reference,
-            "canary": plan.canary or "none",
+            "A/A control": plan.canary or "none",
             "floor": plan.floor or "none",
             "correction": plan.correction,
             "margin": f"{plan.margin:g}",

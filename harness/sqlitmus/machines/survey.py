@@ -325,7 +325,7 @@ def _survey_machine(machine: MergedMachine, joined: Joined) -> machines.Machine:
         created=min(run.plan.created for run in joined.runs),
         blocks=report.blocks_complete,
         blocks_planned=report.blocks_planned,
-        grade=report.noise.grade,
+        detectable=report.detectable and report.detectable[0],
         cases=len(report.cases),
         emulated=list(emulated(joined.run)),
         headline=report.headline,

@@ -30,9 +30,9 @@ class Row:
     are medians over the blocks; `blocks` are those that both cells have.
 
     As ratios or differences: `same` are the ends of what counts as the published size, `judged`
-    those of the interval held against it, which correction and `guard` (1, or 0 ns, for none) drew
-    out. `needed` is about how many blocks would settle an open row. `repeats` names the row of the
-    claim that shows the same measurement, and is counted in its place."""
+    those of the interval held against it, which the correction drew out. `needed` is about how many
+    blocks would settle an open row. `repeats` names the row of the claim that shows the same
+    measurement, and is counted in its place."""
 
     name: str
     runner: str
@@ -51,7 +51,6 @@ class Row:
     saves: bool = False
     same: tuple[float, float] | None = None
     judged: tuple[float, float] | None = None
-    guard: float | None = None
     needed: int | None = None
     repeats: str = ""
 

@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Interval, Report, Statement
 from sqlitmus.vocabulary.text import json_text
-from sqlitmus.vocabulary.verdicts import Grade, HoldsWord, Scheme, Verdict
+from sqlitmus.vocabulary.verdicts import HoldsWord, Scheme, Verdict
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Machine:
     created: str
     blocks: int
     blocks_planned: int
-    grade: Grade | None
+    detectable: float | None
     cases: int
     emulated: list[str]
     headline: list[Statement]

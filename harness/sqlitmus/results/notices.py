@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.results.ranking import Interval
-from sqlitmus.vocabulary.verdicts import Grade, Scheme
+from sqlitmus.vocabulary.verdicts import Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,11 @@ class Fact:
 class Block:
     """What was read of the machine around a block, in the order in which blocks were measured.
 
-    `number` is the block's (0 = first); a block `repeated` was disturbed, and its samples are not
-    used. `probe_ns` is the time of the fixed work before it; shares are of the block's wall time,
-    None where the system does not tell.
+    `number` is the block's (0 = first). `probe_ns` is the time of the fixed work around it; shares
+    are of the block's wall time, None where the system does not tell.
     """
 
     number: int
-    repeated: bool
     probe_ns: int | None
     steal: float | None
     cpu_pressure: float | None
@@ -65,6 +63,7 @@ class SelfTest:
 
 NoticeKind = Literal[
     "unfinished",
+    "control",
     "settled",
     "shared",
     "ended",
@@ -114,35 +113,12 @@ class Notice:
 class CanarySummary:
     """The reference against itself: `runner` is None where each case has another one.
 
-    In `alarms` of `tested` cases the two differ, by chance alone in `expected`; `many` where chance
-    does not explain it. `furthest` is the ratio furthest from 1, None where nothing was
-    tested.
+    In `alarms` of `tested` cases the two differ at 1 %; `many` where chance does not explain it.
+    `furthest` is the ratio furthest from 1, None where nothing was tested.
     """
 
     runner: str | None
     tested: int
     alarms: int
-    expected: float
     furthest: Interval | None
     many: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """How noisy the run was: `grade` is None without a canary, `counts` how many cases have which.
-
-    `missed` of `tested` canaries differ from themselves at 1 % where that is more than chance
-    explains, else 0. `finds` are the least and the greatest difference, as shares of the time, that
-    half of the comparisons of a case of grade C find with 80 % power. `guards` are the least and
-    the greatest share beyond which verdicts of the `guarded` cases must lie, whose canary shows
-    that intervals are too narrow; `untested` is the number of cases without a canary's word.
-    """
-
-    grade: Grade | None
-    counts: dict[Grade, int] = field(default_factory=dict[Grade, int])
-    missed: int = 0
-    tested: int = 0
-    finds: tuple[float, float] | None = None
-    guards: tuple[float, float] | None = None
-    guarded: int = 0
-    untested: int = 0

@@ -45,10 +45,7 @@ class Comparison:
 
     `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
     is that of no difference, two-sided, and `adjusted` the same after the report's correction.
-    `median` is the ratio's median with the sign test's interval, a cross-check; `disagrees` where
-    it tells another story than `ratio`. `far`: more than 15 % of the blocks lie far to one side,
-    and `ratio` is that median. `next` is where the ratio of one more session would lie; None for
-    fewer than three sessions.
+    `next` is where the ratio of one more session would lie; None for fewer than three sessions.
     """
 
     runner: str
@@ -59,10 +56,7 @@ class Comparison:
     needs_blocks: int | None = None
     p: float | None = None
     adjusted: float | None = None
-    median: Interval | None = None
-    disagrees: bool = False
     next: Interval | None = None
-    far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +76,8 @@ class Comparisons:
     needs_blocks: list[int | None]
     p: list[float | None]
     adjusted: list[float | None]
-    median: list[float | None]
-    median_low: list[float | None]
-    median_high: list[float | None]
-    disagrees: list[bool]
     next_low: list[float | None]
     next_high: list[float | None]
-    far: list[bool] = field(default_factory=list[bool])
 
     def of(self, runner: str, reference: str) -> Comparison | None:
         """`runner` against `reference`; None if one of them is not here or they share no block."""
@@ -109,12 +98,9 @@ class Comparisons:
             self.needs_blocks[at],
             self.p[at],
             self.adjusted[at],
-            _interval(self.median[at], self.median_low[at], self.median_high[at], turned=turned),
-            self.disagrees[at],
             _interval(self.ratio[at], self.next_low[at], self.next_high[at], turned=turned)
             if self.next_low[at] is not None
             else None,
-            bool(self.far) and self.far[at],
         )
 
     def against(self, reference: str) -> dict[str, Comparison]:

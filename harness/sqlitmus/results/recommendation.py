@@ -137,15 +137,13 @@ class OperationParts:
     """What sums take from a case that may be called; the lists have an entry per runner, None where
     it did not complete the case, or where the figure is not known.
 
-    `start` where a call is a process start. `canary` is the mean of the canary's log ratios with
-    its error, degrees of freedom and blocks. `level` is the mean ln ns of a call, `cpu` the CPU ns
+    `start` where a call is a process start. `level` is the mean ln ns of a call, `cpu` the CPU ns
     of one, `memory` the most bytes of a process.
     """
 
     case: str
     name: str
     start: bool
-    canary: tuple[float, float, float, int] | None
     level: list[float | None]
     cpu: list[float | None]
     memory: list[float | None]

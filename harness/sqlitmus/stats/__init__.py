@@ -2,8 +2,7 @@
 
 `estimate` medians, trimmed means, quantiles and sessions · `verdict` p-values, corrections,
 verdicts, and what holds of many at once · `weights` sums of calls × time · `claim` published ratios
-· `noise` the canary's and the machine's · `power` which differences can be found · `warmup` when a
-process is steady.
+· `power` which differences can be found · `warmup` when a process is steady.
 
 Imports: vocabulary.
 """

@@ -85,36 +85,30 @@ class Rule:
 def decide(
     logs: TrimmedMeans,
     published: Sequence[Published],
-    guard: Array,
     rule: Rule,
     measured: Sequence[int] | None = None,
 ) -> list[Decision]:
     """A decision for each row of `logs`, log ratios base / new.
 
     Two questions are corrected for each, as the intervals of `alphas`: whether a row is told from
-    1, and whether anything is said of it at all. Both intervals are drawn out by `guard`, a log
-    ratio >= 0 of noise, to both sides. A wider interval excludes less, so it never settles more.
-    Rows with the same number in `measured` show the same measurement, which counts once; without
-    it, each row is its own. Rows of fewer than `MIN_BLOCKS` blocks, or without an interval, are not
-    resolved and do not count.
+    1, and whether anything is said of it at all. A wider interval excludes less, so it never
+    settles more. Rows with the same number in `measured` show the same measurement, which counts
+    once; without it, each row is its own. Rows of fewer than `MIN_BLOCKS` blocks, or without an
+    interval, are not resolved and do not count.
     """
     if not published:
         return []
     bands = np.array([p.same() for p in published])
     tested = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     which = list(range(len(bands))) if measured is None else measured
-    from_one = np.abs(logs.mean) - guard
+    from_one = np.abs(logs.mean)
     sure, next_sure = alphas(_p(logs, from_one, tested), which, rule.correction, ALPHA)
-    saying = np.maximum(_informing(logs, bands, guard), from_one * _effects(bands))
+    saying = np.maximum(_informing(logs, bands), from_one * _effects(bands))
     alpha, _ = alphas(_p(logs, saying, tested), which, rule.correction, ALPHA)
-    edge = np.abs(logs.mean[:, None] - bands).min(axis=1) - guard
+    edge = np.abs(logs.mean[:, None] - bands).min(axis=1)
     inside = (logs.mean > bands[:, 0]) & (logs.mean < bands[:, 1])
     needed = blocks_to_clear(logs, edge, inside, next_sure, rule.sessions)
-    ends = [
-        end + side * guard
-        for level in (1 - alpha, 1 - sure)
-        for end, side in zip(logs.interval(level), (-1, 1), strict=True)
-    ]
+    ends = [*logs.interval(1 - alpha), *logs.interval(1 - sure)]
     columns = [column.tolist() for column in (logs.count, needed, *ends)]
     return [
         _decide(publication, rule.margin, int(count), int(blocks), bounds)
@@ -128,11 +122,11 @@ def _effects(bands: Array) -> Array:
     return np.where((bands[:, 0] > 0) | (bands[:, 1] < 0), 1.0, 0.0)
 
 
-def _informing(logs: TrimmedMeans, bands: Array, guard: Array) -> Array:
+def _informing(logs: TrimmedMeans, bands: Array) -> Array:
     """Per row how far its estimate lies from all that counts as the published size, or from all
-    else, less the guard."""
+    else."""
     low, high = bands[:, 0] - logs.mean, bands[:, 1] - logs.mean
-    return np.maximum(np.maximum(low, -high), np.minimum(-low, high)) - guard
+    return np.maximum(np.maximum(low, -high), np.minimum(-low, high))
 
 
 def _p(logs: TrimmedMeans, distance: Array, tested: NDArray[np.bool_]) -> Array:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.stats.estimate import (
-    LEVEL,
     TRIM,
     Array,
     Counts,
-    Medians,
     TrimmedMeans,
+    binomial_tail,
     freedom_of,
     normal,
     student_p,
@@ -27,6 +26,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 _NODES = 64
 EARLY = 0.1  # so little that the last look hardly notices
+CONTROL_ALPHA = 0.01
 
 
 def p_values(logs: TrimmedMeans) -> Array:
@@ -51,6 +51,18 @@ def equivalence_p(logs: TrimmedMeans, margin: float) -> Array:
     distance = _distance(logs, margin)
     one_sided = student_p(distance, logs.freedom) / 2
     return np.where(distance < 0, one_sided, 1 - one_sided)
+
+
+def alarms(p: Array) -> tuple[int, int, bool]:
+    """Of an A/A control's p-values, one per case, NaN where it was not testable: how many there
+    are, how many are below 1 %, and whether that is more than chance explains.
+
+    It is if so many or more would be there with a probability below 1 % (binomial tail, the cases
+    taken as independent), or if one case differs at 1 % over all of them (Bonferroni).
+    """
+    tested, below = int(np.count_nonzero(~np.isnan(p))), int(np.count_nonzero(p < CONTROL_ALPHA))
+    chance = binomial_tail(below, tested, CONTROL_ALPHA)
+    return tested, below, chance < CONTROL_ALPHA or bool((p * tested < CONTROL_ALPHA).any())
 
 
 def adjust(p: Array, method: Correction) -> Array:
@@ -216,7 +228,6 @@ def decide(
     logs: TrimmedMeans,
     margin: float,
     correction: Correction = "none",
-    guard: Array | None = None,
     alpha: float = ALPHA,
     share: Array | float = 1.0,
     *,
@@ -232,15 +243,10 @@ def decide(
     `correction` adjusts each of the three over all testable rows, which are one family. Difference
     is asked first: a small but resolved one is called faster or slower, unless `small_is_nothing`.
     The margin is ln(1 + margin) to both sides, so exchanging the two runners mirrors the verdict.
-
-    `guard`, a log ratio >= 0 per row, is the noise that the canary showed. Where it is above 0 the
-    whole 95 % interval must lie beyond it for faster or slower, and nothing is equivalent. Fewer
-    than `MIN_BLOCKS` blocks, or no interval: not testable.
+    Fewer than `MIN_BLOCKS` blocks, or no interval: not testable.
     """
     if not margin > 0:
         raise ValueError(f"the margin must be above 0, got {margin}")
-    if guard is not None and not np.all(guard >= 0):
-        raise ValueError("each guard must be a log ratio of 0 or more")
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
 
     def holds(p: Array) -> NDArray[np.bool_]:
@@ -248,57 +254,9 @@ def decide(
 
     differs, beyond = holds(p_values(logs)), holds(beyond_margin_p(logs, margin))
     within = holds(equivalence_p(logs, margin))
-    if guard is not None:
-        low, high = logs.interval(LEVEL)
-        differs &= (guard == 0) | (low > guard) | (high < -guard)
-        within &= guard == 0
     if small_is_nothing:
         differs &= ~within
     return Verdicts.by(testable, logs.mean < 0, differs, beyond, within)
-
-
-def confirmed(
-    verdicts: Verdicts, middle: Medians, where: NDArray[np.bool_], margin: float
-) -> Verdicts:
-    """`verdicts` of which those `where` it is asked also need the median's 95 % interval: on the
-    same side of 0 for a difference, beyond the margin for a material one, within it for
-    equivalence. A material difference without that is a difference, anything else not resolved."""
-    side, limit = _side(middle.low, middle.high), np.log1p(margin)
-    near, farther = np.fmax(middle.low, -middle.high), np.fmax(-middle.low, middle.high)
-    code = verdicts.code.copy()
-    for verdict in Verdict:
-        rows = where & (code == verdict.code)
-        if verdict.different:
-            same = side == (1 if verdict.side == "slower" else -1)
-            code[rows & ~same] = Verdict.NOT_RESOLVED.code
-            if verdict.material:
-                plain = Verdict.SLOWER if verdict.side == "slower" else Verdict.FASTER
-                code[rows & same & (near <= limit)] = plain.code
-        elif verdict is Verdict.EQUIVALENT:
-            code[rows & (farther >= limit)] = Verdict.NOT_RESOLVED.code
-    return Verdicts(code)
-
-
-def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
-    """Where trimmed means and medians of the same log ratios lead to different conclusions.
-
-    Their 95 % intervals lie on different sides of 0 (below, above, around it), and the estimate of
-    one lies outside the interval of the other. False where either has no interval.
-    """
-    low, high = logs.interval(LEVEL)
-    outside = (
-        (logs.mean < middle.low)
-        | (logs.mean > middle.high)
-        | (middle.value < low)
-        | (middle.value > high)
-    )
-    defined = ~np.isnan(low) & ~np.isnan(middle.low)
-    return defined & (_side(low, high) != _side(middle.low, middle.high)) & outside
-
-
-def _side(low: Array, high: Array) -> Codes:
-    """1 for an interval above 0, -1 for one below, 0 for one that contains 0."""
-    return (low > 0).astype(np.int8) - (high < 0).astype(np.int8)
 
 
 # Mean log ratios over the cases of a group, and what may be said of all of them at once.
@@ -346,7 +304,6 @@ class Together:
 def together(
     logs: TrimmedMeans,
     margin: float,
-    guard: Array | float = 0.0,
     alpha: float = ALPHA,
     share: Array | float = 1.0,
 ) -> Together:
@@ -357,10 +314,9 @@ def together(
     with probability `alpha` at most. Holm's procedure would find a little more, but the intervals
     that belong to it say only "beyond 0" of what it finds.
 
-    faster, slower: the interval lies beyond 0 and beyond `guard`, a log ratio >= 0; materially: it
-    lies beyond ln(1 + margin) too; equivalent: it lies within that, where there is no guard. Rows
-    of fewer than `MIN_BLOCKS` blocks or without an error are not testable: they get no interval and
-    do not count.
+    faster, slower: the interval lies beyond 0; materially: it lies beyond ln(1 + margin);
+    equivalent: it lies within that. Rows of fewer than `MIN_BLOCKS` blocks or without an error are
+    not testable: they get no interval and do not count.
     """
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     low, high = np.full((2, len(testable)), np.nan)
@@ -369,21 +325,21 @@ def together(
         ends = logs.interval(1 - alpha * each / max(int(testable.sum()), 1))
         rows = testable & (shares == each)
         low[rows], high[rows] = (end[rows] for end in ends)
-    return _told(low, high, margin, guard, testable)
+    return _told(low, high, margin, testable)
 
 
-def at_level(logs: TrimmedMeans, margin: float, guard: Array | float, level: float) -> Together:
+def at_level(logs: TrimmedMeans, margin: float, level: float) -> Together:
     """The same where each interval has the coverage `level`, whatever family that comes from."""
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     low, high = (np.where(testable, end, np.nan) for end in logs.interval(level))
-    return _told(low, high, margin, guard, testable)
+    return _told(low, high, margin, testable)
 
 
-def _told(low: Array, high: Array, margin: float, guard: Array | float, testable: Rows) -> Together:
+def _told(low: Array, high: Array, margin: float, testable: Rows) -> Together:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
-    differs, limit = (near > guard) & (near > 0), np.log1p(margin)
-    within = (np.fmax(-low, high) < limit) & (np.asarray(guard) == 0)
-    return Together(low, high, Verdicts.by(testable, high < 0, differs, near > limit, within))
+    limit = np.log1p(margin)
+    within = np.fmax(-low, high) < limit
+    return Together(low, high, Verdicts.by(testable, high < 0, near > 0, near > limit, within))
 
 
 def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:

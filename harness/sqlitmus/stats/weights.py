@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.stats.estimate import TRIM, Array, Counts, TrimmedMeans, freedom_of
-from sqlitmus.stats.noise import ALPHA
-from sqlitmus.stats.verdict import MIN_BLOCKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,24 +102,3 @@ def summed(of: Parts, calls: Array) -> TrimmedMeans:
     # rounding may leave a hair below 0
     error = np.sqrt(np.where(np.isnan(whole), np.nan, np.fmax(whole, 0.0)))
     return TrimmedMeans(mean, error, freedom_of(of.left, worth), of.count)
-
-
-def summed_guard(canary: TrimmedMeans, weights: Array) -> Array:
-    """How far from 0 each log ratio of sums must lie where the canary shows that intervals are too
-    narrow, else 0: the rule of `grade.grade`.
-
-    `canary` has a row per operation; one without an error is left out. `weights` is rows x
-    operations, by how much a deviation of each moves the row's log ratio.
-    """
-    tested = ~np.isnan(canary.error)
-    w = weights[:, tested]
-    w = np.where(np.isnan(w), 0.0, w)
-    mean = w @ canary.mean[tested]
-    error = np.sqrt(np.square(w) @ np.square(canary.error[tested]))
-    taken = w > 0
-    freedom = np.where(taken, canary.freedom[tested], np.inf).min(axis=1, initial=np.inf)
-    count = np.where(taken, canary.count[tested], 0)
-    few = (taken & (count < MIN_BLOCKS)).any(axis=1) | ~taken.any(axis=1)
-    row = TrimmedMeans(mean, error, np.where(few, 0.0, freedom), canary.count)
-    low, high = row.interval(1 - ALPHA)
-    return np.where(~few & ((low > 0) | (high < 0)), np.fmax(-low, high), 0.0)

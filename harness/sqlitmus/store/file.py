@@ -83,7 +83,6 @@ class Sample(Model):
     `vocabulary.figures` by name, of an iteration or of the process."""
 
     block: int
-    take: int = 0
     position: int
     case: str
     runner: str
@@ -120,17 +119,13 @@ class Record:
 class Block(Model):
     """One pass over all cells: the machine before and after it.
 
-    A `disturbed` block that is `repeated` is done again as the next `take`; samples of a take that
-    was repeated are not used. `idle` is by runner the CPU time that its processes took while they
-    waited for their turns, as a share of that wait: the median of those that waited.
+    `idle` is by runner the CPU time that its processes took while they waited for their turns, as a
+    share of that wait: the median of those that waited.
     """
 
     block: int
-    take: int
     before: Conditions
     after: Conditions
-    disturbed: bool
-    repeated: bool
     idle: dict[str, float] = {}
 
 
@@ -408,10 +403,10 @@ def insert_records(db: sqlite3.Connection, run: int, records: Iterable[Record]) 
     for record in records:
         of = record.sample
         cursor = db.execute(
-            "INSERT INTO sample(cell, label, block, take, position, outcome, reason, log) "
-            "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM cell WHERE (run, case_id, runner) = (?, ?, ?)",
+            "INSERT INTO sample(cell, label, block, position, outcome, reason, log) "
+            "SELECT id, ?, ?, ?, ?, ?, ? FROM cell WHERE (run, case_id, runner) = (?, ?, ?)",
             (
-                *(of.label, of.block, of.take, of.position, of.outcome, of.reason, of.log),
+                *(of.label, of.block, of.position, of.outcome, of.reason, of.log),
                 *(run, of.case, of.runner),
             ),
         )
@@ -444,9 +439,8 @@ def _kept(value: float | None) -> float | None:
 
 def insert_block(db: sqlite3.Connection, run: int, block: Block) -> None:
     """A pass that was gone through."""
-    row = (run, block.block, block.take, block.disturbed, block.repeated)
     text = block.model_dump_json(exclude_none=True)
-    db.execute("INSERT INTO block VALUES(?, ?, ?, ?, ?, ?)", (*row, text))
+    db.execute("INSERT INTO block VALUES(?, ?, ?)", (run, block.block, text))
 
 
 def insert_look(db: sqlite3.Connection, run: int, look: Look) -> None:
@@ -470,12 +464,11 @@ def copy_run(
       INSERT INTO run SELECT :new, name, :machine, :label, :kind, created, complete, plan, selftest,
         gate FROM other.run WHERE id = :old;
       INSERT INTO fact SELECT :new, name, value FROM other.fact WHERE run = :old;
-      INSERT INTO block SELECT :new, block, take, disturbed, repeated, record FROM other.block
-        WHERE run = :old;
+      INSERT INTO block SELECT :new, block, record FROM other.block WHERE run = :old;
       INSERT INTO look SELECT :new, blocks, record FROM other.look WHERE run = :old;
       INSERT INTO cell SELECT id + :cells, :new, case_id, runner, metric, unit, units, outcome,
         reason, verification FROM other.cell WHERE run = :old;
-      INSERT INTO sample SELECT id + :samples, cell + :cells, label, block, take, position, outcome,
+      INSERT INTO sample SELECT id + :samples, cell + :cells, label, block, position, outcome,
         reason, log FROM other.sample WHERE id IN {theirs};
       INSERT INTO value SELECT sample + :samples, ours.id, value FROM other.value
         JOIN other.figure AS own ON own.id = value.figure
@@ -520,10 +513,8 @@ def verified_of(db: sqlite3.Connection, run: int) -> list[Verified]:
 
 def blocks_of(db: sqlite3.Connection, run: int) -> list[Block]:
     """All blocks that were gone through, in order."""
-    rows = db.execute(
-        "SELECT block, take, record FROM block WHERE run = ? ORDER BY block, take", (run,)
-    )
-    return [parsed(Block, text, f"block {block} take {take}") for block, take, text in rows]
+    rows = db.execute("SELECT block, record FROM block WHERE run = ? ORDER BY block", (run,))
+    return [parsed(Block, text, f"block {block}") for block, text in rows]
 
 
 def looks_of(db: sqlite3.Connection, run: int) -> list[Look]:
@@ -543,7 +534,7 @@ def samples_of(db: sqlite3.Connection, run: int) -> Iterator[Sample]:
     ):
         measured.setdefault(sample, {})[name] = value
     for sample, *row in db.execute(
-        "SELECT sample.id, block, take, position, case_id, runner, label, sample.outcome, "
+        "SELECT sample.id, block, position, case_id, runner, label, sample.outcome, "
         "sample.reason, log FROM cell JOIN sample ON sample.cell = cell.id WHERE cell.run = ? "
         "ORDER BY sample.id",
         (run,),

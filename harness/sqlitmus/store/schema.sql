@@ -36,15 +36,12 @@ CREATE TABLE cell(
   verification TEXT,
   UNIQUE(run, case_id, runner)
 ) STRICT;
--- A pass over all cells. One that is `repeated` was disturbed: samples of that take are not used.
+-- A pass over all cells, and the machine around it.
 CREATE TABLE block(
   run INTEGER NOT NULL REFERENCES run,
   block INTEGER NOT NULL,
-  take INTEGER NOT NULL,
-  disturbed INTEGER NOT NULL,
-  repeated INTEGER NOT NULL,
   record TEXT NOT NULL,
-  PRIMARY KEY(run, block, take)
+  PRIMARY KEY(run, block)
 ) STRICT, WITHOUT ROWID;
 -- An interim analysis after so many blocks: what ended there, and until when the others go on.
 CREATE TABLE look(
@@ -59,12 +56,11 @@ CREATE TABLE sample(
   cell INTEGER NOT NULL REFERENCES cell,
   label TEXT NOT NULL,
   block INTEGER NOT NULL CHECK(block >= 0),
-  take INTEGER NOT NULL,
   position INTEGER NOT NULL,
   outcome TEXT NOT NULL CHECK(outcome IN ('ok', 'failed', 'wrong')),
   reason TEXT,
   log TEXT,
-  UNIQUE(cell, label, block, take)
+  UNIQUE(cell, label, block)
 ) STRICT;
 -- What a figure is. One that is `per_unit` is of an iteration in `value`, of a unit in `result`.
 CREATE TABLE figure(
@@ -112,9 +108,7 @@ CREATE VIEW result AS
   JOIN sample ON sample.id = value.sample
   JOIN cell ON cell.id = sample.cell
   JOIN run ON run.id = cell.run
-  LEFT JOIN block ON block.run = run.id AND block.block = sample.block
-    AND block.take = sample.take
-  WHERE sample.outcome = 'ok' AND NOT ifnull(block.repeated, 0);
+  WHERE sample.outcome = 'ok';
 -- The verdicts on all cells: the verification's, or that of the first sample that went wrong.
 CREATE VIEW outcome AS
   SELECT run.name AS run, run.machine, cell.case_id, cell.runner,

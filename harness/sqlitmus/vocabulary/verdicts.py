@@ -17,7 +17,6 @@ that 99 % of operations have at most, from their planned start."""
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
 CellOutcome = Literal[Outcome, "missing"]
 Correction = Literal["none", "holm", "bh"]
-Grade = Literal["A", "B", "C"]
 Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
@@ -142,7 +141,7 @@ class Verdict(StrEnum):
         "· .",
         "undecided",
         5,
-        "too few blocks for any verdict",
+        "too few blocks, or no interval, for any verdict",
     )
 
     @property

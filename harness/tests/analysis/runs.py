@@ -193,7 +193,6 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                 lines.append(
                     {
                         "block": block,
-                        "take": 0,
                         "case": planned["id"],
                         "runner": name,
                         "label": label,
@@ -253,7 +252,7 @@ def filled(
             "UPDATE run SET plan = ?, selftest = ?, gate = ? WHERE id = ?",
             (json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate)), run),
         )
-        more = {(one["position"], one.get("take", 0)): one for one in details or ()}
+        more = {one["position"]: one for one in details or ()}
         records: list[Record] = []
         for line in lines:
             if "complete" in line:
@@ -263,8 +262,8 @@ def filled(
             known["figures"] = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
             sample = Sample.model_validate(known)
             detail = None
-            if told := more.get((sample.position, sample.take)):
-                fields = {k: v for k, v in told.items() if k not in ("position", "take")}
+            if told := more.get(sample.position):
+                fields = {k: v for k, v in told.items() if k != "position"}
                 detail = Detail.model_validate(fields)
             records.append(Record(sample, None, detail))
         insert_records(db, run, records)

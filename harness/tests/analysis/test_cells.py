@@ -211,6 +211,6 @@ def test_a_bad_canary_counts_against_the_runner_that_it_repeats(new: dict[str, o
     found = cell(run, "node")
     assert found.outcome == "failed"
     assert found.reason is not None
-    assert "in 1 invocation of 24, first in block 3 (as canary): " in found.reason
+    assert "in 1 invocation of 24, first in block 3 (as A/A control): " in found.reason
     assert analyse(run).cases[0].canary is None
     assert cell(run, "node", 1).outcome == "ok"

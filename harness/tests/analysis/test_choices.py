@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis.choices import choices
-from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
 from sqlitmus.analysis.ranking import crossing, still_open
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.decision import about, choice_sentences, many, presets_section, text
@@ -56,7 +56,6 @@ class Run:
     groups: Sequence[str] = field(default_factory=lambda: GROUPS)
     memory: dict[str, float] = field(default_factory=dict[str, float])
     sqlite: dict[str, str] = field(default_factory=dict[str, str])
-    canary: float | None = None
     ids: Sequence[str] = IDS
     units: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -84,16 +83,11 @@ class Run:
             for n in self.names
         ]
         ok = np.logical_not(np.isnan(times).all(axis=2))
-        twin: Pairs | None = None
-        if self.canary is not None:
-            own = np.random.default_rng(5).normal(0, 0.002, times[:, :1].shape)
-            both = np.concatenate([times, times[:, :1] * self.canary * np.exp(own)], axis=1)
-            twin = compare_canary(both, [0] * len(times), question)
         said, parts = choices(
             preset() if presets is None else presets,
             *(runners, self.cases(times, pairs)),
             [self.units.get(name, 1) for name in self.ids[: len(times)]],
-            *(pairs, ok, times, question, twin),
+            *(pairs, ok, times, question),
         )
         assert said
         assert parts
@@ -414,16 +408,6 @@ def test_own_calls_are_judged_by_the_intervals_of_the_family() -> None:
     without, same = run.decided(presets)
     assert (parts.level, with_own.choices[1:]) == (same.level, without.choices)
     assert with_own.choices[0].ranking == without.choices[0].ranking
-
-
-def test_a_canary_that_differs_keeps_close_runners_untold() -> None:
-    levels = equal(2)
-    levels[:, 1] /= 1.1
-    run = Run(levels, noise=0.002)
-    run.canary = 1.0
-    assert run.decided()[0].choices[0].ranking.front == ["r1"]
-    run.canary = 1.2
-    assert set(run.decided()[0].choices[0].ranking.front) == {"r0", "r1"}
 
 
 def test_an_old_engine_is_named_where_it_takes_part() -> None:

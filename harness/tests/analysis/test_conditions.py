@@ -18,11 +18,8 @@ def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> R
     return Recorded.model_validate(
         {
             "block": 4,
-            "take": 0,
             "before": Conditions(monotonic_ns=5_000_000_000, **before),
             "after": Conditions(monotonic_ns=15_000_000_000, **after),
-            "disturbed": False,
-            "repeated": False,
             **changes,
         }
     )
@@ -49,7 +46,6 @@ def test_a_block_is_told_in_shares_of_its_time() -> None:
     }
     assert passed(recorded(before, after)) == Block(
         number=4,
-        repeated=False,
         probe_ns=40,
         steal=0.05,
         cpu_pressure=0.2,
@@ -65,18 +61,14 @@ def test_the_slower_of_the_two_probes_counts_and_one_is_enough() -> None:
 
 
 def test_a_system_that_tells_nothing_is_told_as_that() -> None:
-    found = passed(recorded({}, {}, disturbed=True, repeated=True))
-    assert found == Block(4, True, None, None, None, None, None, None)
-
-
-def test_a_block_that_was_disturbed_but_not_done_again_is_used() -> None:
-    assert not passed(recorded({}, {}, disturbed=True)).repeated
+    found = passed(recorded({}, {}))
+    assert found == Block(4, None, None, None, None, None, None)
 
 
 def test_a_block_takes_as_long_as_one_that_had_all_cases() -> None:
-    lasted = {0: 20, 1: 30, 2: 90, 3: 2, 4: 2, 5: 2, 6: 2}  # the third was disturbed
+    lasted = {0: 20, 1: 25, 2: 90, 3: 2, 4: 2, 5: 2, 6: 2}
     blocks = [
-        recorded({}, {}, block=number, disturbed=number == 2).model_copy(
+        recorded({}, {}, block=number).model_copy(
             update={"after": Conditions(monotonic_ns=(5 + seconds) * 10**9)}
         )
         for number, seconds in lasted.items()

@@ -119,21 +119,6 @@ def test_a_cell_that_is_not_ok_has_no_figures(outcome: str) -> None:
     assert (found.figures, found.overhead_verdict) == ({}, None)
 
 
-def test_a_canary_that_differs_in_one_figure_withholds_that_figures_verdicts_only() -> None:
-    given = lines(cold=1.05, memory=1.05)
-    loud: list[Line] = []
-    for line in given:
-        if line.get("label") == "canary":
-            factor = 1.3 + line["block"] % 3 / 100
-            loud.append({**line, "peak_rss_bytes": round(line["peak_rss_bytes"] * factor)})
-        else:
-            loud.append(line)
-    assert told(cell(run(given)))[0::2] == ["materially slower", "materially slower"]
-    assert told(cell(run(loud)))[0::2] == ["materially slower", "not resolved"]
-    lone = [line for line in loud if line.get("label") != "canary"]
-    assert told(cell(run(lone, canary=None)))[0::2] == ["materially slower", "materially slower"]
-
-
 def values(cases: int) -> Array:
     """Node, bun and a canary over 30 blocks; bun differs a little in the first case only."""
     draws = np.random.default_rng(1).normal(0, 0.01, (cases, 3, 30))
@@ -146,7 +131,7 @@ def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> 
     def first(cases: int, how: Correction) -> str | None:
         question = Question(0.02, how)
         work: list[Alike] = ["processes"] * cases
-        found = measures(CPU, values(cases), work, ["node", "bun"], "node", None, question)[0][1]
+        found = measures(CPU, values(cases), work, ["node", "bun"], "node", question)[0][1]
         return found and found.verdict
 
     assert first(1, correction) == "slower"

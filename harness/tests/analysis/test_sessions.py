@@ -100,21 +100,6 @@ def test_the_report_says_what_its_intervals_are_of() -> None:
     assert "sessions, combined" not in "\n".join(reported(by_session(1), 1).method)
 
 
-def test_grades_are_of_the_sessions_together() -> None:
-    def biased(*factors: float) -> Times:
-        quiet = by_session(1, 1, 1, spread=0.002)
-
-        def time(number: int, label: str, block: int) -> float:
-            factor = factors[block // 12] if label == "canary" else 1.0
-            return factor * quiet(number, label, block)
-
-        return time
-
-    assert reported(biased(1, 1, 1), 3).cases[0].grade in ("A", "B")
-    # each session's canary is a little off, each to another side
-    assert reported(biased(1.05, 0.95, 1.0), 3).cases[0].grade == "C"
-
-
 # counts of each runner --------------------------------------------------------------------------
 
 

@@ -104,16 +104,6 @@ def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
 WEAKER = {Verdict.MATERIALLY_SLOWER: Verdict.SLOWER}
 
 
-def test_a_guard_silences_a_group_that_lies_within_it() -> None:
-    planned = plan(["node", "bun"], blocks=30)
-    times = {1.0: noisy({"bun": 1.05}), 1.1: noisy({"bun": 1.05, "canary": 1.1})}
-    verdicts = [
-        standing(make(planned, lines=samples(planned, time)), "bun").verdict
-        for time in times.values()
-    ]
-    assert verdicts == [Verdict.MATERIALLY_SLOWER, Verdict.NOT_RESOLVED]
-
-
 def test_counts_add_up_and_mirror() -> None:
     planned = reads(6)
     run = make(planned, lines=samples(planned, noisy({"bun": 1.01}, spread=0.012)))

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from sqlitmus.cli import options
-from sqlitmus.run.measure import blocks
 from sqlitmus.run.processes import progress
+from sqlitmus.store.file import Block
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until
@@ -153,14 +153,14 @@ def interrupting(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int)
     """A session that gets the signal twice while nothing but the harness itself is at work."""
     catalogue.runner("a")
     desk = Desk.make(catalogue, monkeypatch)
-    judge = blocks.Measuring._judge
+    add = RunDirectory.add_block
 
-    def work_for_long(measuring: blocks.Measuring, record: blocks.Block) -> blocks.Block:
+    def work_for_long(run: RunDirectory, block: Block) -> None:
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)
-        return judge(measuring, record)
+        add(run, block)
 
-    monkeypatch.setattr(blocks.Measuring, "_judge", work_for_long)
+    monkeypatch.setattr(RunDirectory, "add_block", work_for_long)
     return desk
 
 
@@ -174,7 +174,7 @@ def test_a_second_signal_ends_what_the_harness_does_by_itself(
     assert ended.exit == Exit.INTERRUPTED
     assert ended.directory is not None
     run = RunDirectory(ended.directory)
-    # The block is neither judged nor lost, and the footer is missing.
+    # No process of the block is lost, and the footer is missing.
     assert measured_order(run) == planned_order(run)[: len(measured_order(run))] != []
     assert run.blocks() == []
     assert not run.complete()

@@ -215,7 +215,7 @@ def test_progress_of_a_run_without_a_terminal(clone: Clone) -> None:
         {fewer}
         block 1/2  TIME left  get  b
         get/b: failed: ended with exit code 7 and wrote no result
-        block 2/2  TIME left  get  canary
+        block 2/2  TIME left  get  A/A control
         5 invocations in TIME
         report: CLONE/results/STAMP-quick/report.html
     """).format(fewer=FEWER)

@@ -27,23 +27,6 @@ def against(case: Case, runner: str, reference: str) -> Comparison:
     return found
 
 
-def alike(clone: Clone, comparison: Comparison) -> bool:
-    """Whether two that are equal are found to be.
-
-    A block that the real machine disturbed is done again: then the fakes' times are others than
-    those that this seed is known to give, and a verdict may be the false one of twenty.
-    """
-    if undisturbed(clone):
-        return comparison.verdict is Verdict.EQUIVALENT
-    near = abs(comparison.ratio.value - 1) < 0.003
-    return near and comparison.verdict in ("equivalent", "slower", "faster")
-
-
-def undisturbed(clone: Clone) -> bool:
-    """Whether the latest run did no block again."""
-    return not any(block.repeated for block in clone.latest().blocks())
-
-
 def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clone) -> None:
     clone.runner("steady", "steady")
     clone.runner("slow", "slow3pct")
@@ -57,9 +40,9 @@ def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clon
     assert found.ratio.low < 1.03 < found.ratio.high
     assert abs(found.ratio.value - 1.03) < 0.003
     assert against(case, "steady", "slow").verdict == "materially faster"
-    assert alike(clone, against(case, "twin", "steady"))
+    assert against(case, "twin", "steady").verdict is Verdict.EQUIVALENT
     assert case.canary is not None
-    assert alike(clone, case.canary)
+    assert case.canary.verdict is Verdict.EQUIVALENT
     # Four operations of a millisecond in all; the summary is per operation.
     (steady,) = [cell for cell in case.cells if cell.runner == "steady"]
     assert steady.time is not None
@@ -71,10 +54,10 @@ def test_a_machine_that_grows_slower_favours_nobody(clone: Clone) -> None:
         clone.runner(name, "drifting", state="machine")
     case = measured(clone, "left")
     found = against(case, "right", "left")
-    assert alike(clone, found)
+    assert found.verdict is Verdict.EQUIVALENT
     assert found.ratio.low is not None
     assert found.ratio.high is not None
-    assert found.ratio.low < 1 < found.ratio.high or not undisturbed(clone)
+    assert found.ratio.low < 1 < found.ratio.high
     (left,) = [cell for cell in case.cells if cell.runner == "left"]
     first, *_, last = left.samples
     assert first is not None

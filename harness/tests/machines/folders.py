@@ -58,11 +58,8 @@ def block(number: int) -> dict[str, Any]:
     look = {"monotonic_ns": 10**9 * number, "probe_ns": 41_000_000, "load_average": 0.5}
     return {
         "block": number,
-        "take": 0,
         "before": look,
         "after": {**look, "monotonic_ns": 10**9 * (number + 1)},
-        "disturbed": False,
-        "repeated": False,
     }
 
 

@@ -44,7 +44,7 @@ def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
     assert run.work["metric of get-pk"] == "steady"
     assert run.settings == {
         "reference": "node",
-        "canary": "node",
+        "A/A control": "node",
         "floor": "none",
         "correction": "none",
         "margin": "0.02",
@@ -173,7 +173,7 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "NaN in a block": (
         text("record", "block", '"load_average":0.5', '"load_average":NaN'),
-        "block 0 take 0: $.before.load_average: not a finite number of ordinary size",
+        "block 0: $.before.load_average: not a finite number of ordinary size",
     ),
     "endless blocks": (plan(blocks=10**9), "plan: $.blocks: 1000000000 is more than 200,000"),
     "no such type": (plan(cases=7), "plan: $.cases: Input should be a valid list"),

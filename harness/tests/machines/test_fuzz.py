@@ -32,7 +32,7 @@ JSON = (("run", "plan"), ("cell", "verification"), ("block", "record"))
 COLUMNS = (
     *(("run", name) for name in ("name", "machine", "label", "created", "complete", "gate")),
     *(("cell", name) for name in ("case_id", "runner", "metric", "units", "outcome", "reason")),
-    *(("sample", name) for name in ("cell", "label", "block", "take", "position", "outcome")),
+    *(("sample", name) for name in ("cell", "label", "block", "position", "outcome")),
     *(("value", name) for name in ("figure", "value")),
     *(("figure", name) for name in ("name", "per_unit")),
     *(("fact", name) for name in ("name", "value")),

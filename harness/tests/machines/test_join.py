@@ -26,7 +26,7 @@ def part(number: int, cases: list[Json], seed: int, **changes: Any) -> RunData:
 
 def figures(found: Case) -> Json:
     """All that stands in a case, without what is corrected over the whole run."""
-    whole = asdict(replace(found, grade=None))
+    whole = asdict(replace(found, detectable=None))
     for corrected in ("verdict", "adjusted", "needs_blocks"):
         del whole["comparisons"][corrected]
     if whole["canary"]:
@@ -115,7 +115,7 @@ def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
 
 def test_blocks_come_one_run_after_the_other() -> None:
     look = {"monotonic_ns": 1}
-    seen = {"before": look, "after": look, "disturbed": False, "repeated": False, "take": 0}
+    seen = {"before": look, "after": look}
     blocks = [Block.model_validate({**seen, "block": number}) for number in range(2)]
     runs = [replace(part(n, cases, n), blocks=blocks) for n, cases in ((1, FIRST), (2, SECOND))]
     assert [block.block for block in join(runs).blocks] == [0, 1, 12, 13]

@@ -306,9 +306,8 @@ def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
     assert shown(2600 / 1.21).note == ""
 
 
-def test_a_row_prints_its_band_and_its_guard() -> None:
-    row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why", same=(1.5, 3.0))
+def test_a_row_prints_its_band() -> None:
+    row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why")
     assert claims.same_size(row) == ""  # nothing was held against it
-    assert claims.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
-    guarded = claims.row_of(replace(row, guard=1.0456), GROUP).cells[4]
-    assert guarded.text == "compatible: why; 1.5 to 3 counts as the same, guard 1.05\u00d7"
+    told = claims.row_of(replace(row, same=(1.5, 3.0)), GROUP).cells[4]
+    assert told.text == "compatible: why; 1.5 to 3 counts as the same"

@@ -15,7 +15,6 @@ shares = st.floats(min_value=0, max_value=1)
 blocks = st.builds(
     Block,
     st.integers(0, 99),
-    st.booleans(),
     st.none() | st.integers(1, 10**9),
     *[st.none() | shares] * 3,
     st.none() | st.floats(min_value=0, max_value=64),
@@ -30,7 +29,7 @@ def by_title(small: Report) -> dict[str, drawings.Strip]:
 
 def test_what_cannot_be_read_says_so(by_title: dict[str, drawings.Strip]) -> None:
     assert (by_title["Throttled"].bars, by_title["Throttled"].said) == ("", "not readable here")
-    assert by_title["I/O pressure"].said == "1.0 %; not readable here in 12 blocks"
+    assert by_title["I/O pressure"].said == "1.0 %; not readable here in 11 blocks"
 
 
 def test_ranges_are_in_words(by_title: dict[str, drawings.Strip]) -> None:
@@ -39,25 +38,9 @@ def test_ranges_are_in_words(by_title: dict[str, drawings.Strip]) -> None:
     assert by_title["Fixed work"].said == "41.0\u202fms to 46.3\u202fms"
 
 
-def test_a_repeated_block_is_marked_named_and_keeps_its_place(small: Report) -> None:
-    assert drawings.strips(small, []).marks.startswith("M30 0")
-    section = parts.conditions_section(small, [])
-    assert "Block 4 was disturbed" in section.sections[0].lead[0]
-    (table,) = section.tables()
-    assert [row.head.name for row in table.rows][2:6] == ["3", "4", "4", "5"]
-    repeated = [table.cell(row, "repeated").text for row in table.rows]
-    assert repeated[2:6] == ["", "disturbed, measured again", "", ""]
-
-
-def test_a_run_without_disturbance_says_so(small: Report) -> None:
-    calm = replace(small, blocks=[block for block in small.blocks if not block.repeated])
-    assert drawings.strips(calm, []).marks == ""
-    assert "No block was disturbed." in parts.conditions_section(calm, []).sections[0].lead[0]
-
-
 def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
-    section = parts.conditions_section(replace(small, blocks=[]), ["Noise grade B."])
-    assert (section.lead, section.sections) == (["Noise grade B."], [])
+    section = parts.conditions_section(replace(small, blocks=[]), ["It finds 2 %."])
+    assert (section.lead, section.sections) == (["It finds 2 %."], [])
     assert section.blocks == [
         Paragraph("Nothing was read of the machine between the blocks of this run.")
     ]
@@ -70,7 +53,7 @@ def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
     for reading, heights in drawings.DRAWN:
         strip = drawings.strip(reading, heights, drawn)
         tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
-        assert all(0 <= height <= drawings.HEIGHT - drawings.MARK for height in tall)
+        assert all(0 <= height <= drawings.HEIGHT for height in tall)
         assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
     assert tuple(reading for reading, _ in drawings.DRAWN) == parts.READINGS
     (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()

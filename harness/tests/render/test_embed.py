@@ -47,21 +47,6 @@ def test_every_ordered_pair_can_be_read_back(small: Report) -> None:
     assert seen > 500
 
 
-def test_only_medians_that_disagree_are_embedded(small: Report) -> None:
-    data = embed.page_data(small)
-    found = 0
-    for case, stored in zip(small.cases, data["cases"], strict=True):
-        pairs = case.comparisons
-        crossed: dict[int, list[int]] = stored["cross"]
-        assert set(crossed) == {i for i, told in enumerate(pairs.disagrees) if told}
-        for at, logs in crossed.items():
-            ours = (pairs.median[at], pairs.median_low[at], pairs.median_high[at])
-            assert tuple(exp(x / 1e6) for x in logs) == pytest.approx(ours, rel=2e-6)
-            found += 1
-        assert stored["next"] is None
-    assert found
-
-
 def test_a_case_that_compares_other_runners_is_refused(small: Report) -> None:
     first = small.cases[0]
     strangers = replace(first.comparisons, runners=["other", *first.comparisons.runners[1:]])

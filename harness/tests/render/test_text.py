@@ -33,7 +33,7 @@ def hostile(report: Report) -> Report:
         notices=[Notice("governor", names=[HOSTILE])],
         cases=[bad, fine],
         rerun=HOSTILE,
-        canary=CanarySummary(HOSTILE, 0, 0, 0.0, None, many=False),
+        canary=CanarySummary(HOSTILE, 0, 0, None, many=False),
         selftest=SelfTest(HOSTILE, [HOSTILE], passed=False, scheme="relay"),
     )
 

@@ -63,7 +63,6 @@ CASES = [
     (Run(levels(9, 2), 10, noise=0.03), "nine runners"),
     (Run(levels(9, 3), 30, noise=0.05, tails=0.1), "noise"),
     (Run(equal(3), 12, noise=0.002), "equivalent"),
-    (Run(levels(3, 4), 12, canary=1.03), "a guard"),
     (Run(levels(4, 9) * np.geomspace(1, 3000, 7)[::-1, None], 15, noise=0.1), "unlike times"),
     (Run(levels(4, 5), 126, noise=0.04, sessions=9), "sessions"),
     (Run(levels(3, 6), 9), "few blocks"),

@@ -119,10 +119,3 @@ def test_ctrl_c_in_a_pause_keeps_all_and_resume_begins_the_session(
     assert desk.resume(run.path).exit == 0
     assert len(list(run.samples())) == 27 * EACH
     assert clock.now == pytest.approx(103 + 2 * 600)
-
-
-def test_a_block_is_held_against_its_own_session(desk: Desk, clock: Clock) -> None:
-    # A machine that is slower from the second session on was not disturbed in any of its blocks.
-    desk.probe(lambda: clock.now > 600)
-    assert desk.run(mode="standard").exit == 0
-    assert not any(block.disturbed for block in desk.clone.latest().blocks())

@@ -18,7 +18,6 @@ ratios = st.floats(0.02, 50).filter(lambda r: abs(log(r)) > 0.01)
 halves = st.floats(0.001, 0.5)
 tolerances = st.floats(1.05, 3)
 shares = st.floats(0, 1)
-guards = st.floats(0, 0.3)
 publications = st.builds(Published, ratios, tolerances, st.booleans())
 
 
@@ -32,17 +31,15 @@ def means(*rows: tuple[float, float], blocks: int = BLOCKS) -> TrimmedMeans:
     )
 
 
-def one(
-    ratio: float, half: float, published: Published, *, guard: float = 0.0, blocks: int = BLOCKS
-) -> Decision:
+def one(ratio: float, half: float, published: Published, *, blocks: int = BLOCKS) -> Decision:
     """A row alone: its interval is that of 95 %."""
-    return decide(means((ratio, half), blocks=blocks), [published], np.array([guard]), RULE)[0]
+    return decide(means((ratio, half), blocks=blocks), [published], RULE)[0]
 
 
-def within(low: float, high: float, published: Published, *, guard: float = 0.0) -> str:
+def within(low: float, high: float, published: Published) -> str:
     """The word for an interval of ratios."""
     middle, half = (log(low) + log(high)) / 2, (log(high) - log(low)) / 2
-    return one(exp(middle), half, published, guard=guard).word
+    return one(exp(middle), half, published).word
 
 
 LARGE, SMALL, SLOWER = Published(5.0), Published(1.24), Published(0.5)
@@ -107,24 +104,13 @@ def test_nothing_is_said_of_few_blocks_or_without_an_interval(published: Publish
     assert said(5.0, float("nan")) == ("not resolved", "no interval", 0)
 
 
-def test_the_guard_draws_the_interval_out() -> None:
-    assert within(1.2, 1.3, SMALL) == "reproduced"
-    assert within(1.2, 1.3, SMALL, guard=0.1) == "compatible"
-    assert within(1.2, 1.3, SMALL, guard=0.2) == "not resolved"
-    assert within(1.05, 1.10, SMALL, guard=0.1) == "not resolved"
-    assert within(0.99, 1.01, NONE, guard=0.03) == "not resolved"
-    found = one(1.2, 0.05, SMALL, guard=0.1)
-    assert (found.low, found.high) == pytest.approx((log(1.2) - 0.15, log(1.2) + 0.15))
-
-
 def words(
     rows: list[tuple[float, float]],
     published: list[Published],
     rule: Rule = RULE,
     measured: list[int] | None = None,
 ) -> list[ClaimWord]:
-    guard = np.zeros(len(rows))
-    return [d.word for d in decide(means(*rows), published, guard, rule, measured)]
+    return [d.word for d in decide(means(*rows), published, rule, measured)]
 
 
 def test_rows_are_corrected_together() -> None:
@@ -162,9 +148,7 @@ def test_of_equal_things_few_intervals_miss() -> None:
         logs = TrimmedMeans(
             truth + rng.normal(0, 0.06, 40), np.full(40, 0.06), np.full(40, 1e6), np.full(40, 20)
         )
-        for real, found in zip(
-            truth.tolist(), decide(logs, [SMALL] * 40, np.zeros(40), RULE), strict=True
-        ):
+        for real, found in zip(truth.tolist(), decide(logs, [SMALL] * 40, RULE), strict=True):
             if found.word is not ClaimWord.NOT_RESOLVED:
                 said += 1
                 false += not found.low <= real <= found.high
@@ -185,14 +169,14 @@ def test_rows_that_refute_do_not_help_others_to_show_an_effect_by_chance() -> No
         logs = TrimmedMeans(
             rng.normal(0, 0.06, 40), np.full(40, 0.06), np.full(40, 1e6), np.full(40, 20)
         )
-        found = [one.word for one in decide(logs, [Published(1.5)] * 40, np.zeros(40), RULE)]
+        found = [one.word for one in decide(logs, [Published(1.5)] * 40, RULE)]
         assert found.count(ClaimWord.SMALLER) > 20
         wrong += any(word in an_effect for word in found)
     assert wrong / 400 < 0.08
 
 
 def test_no_rows_get_no_decisions() -> None:
-    assert decide(means(), [], np.zeros(0), RULE) == []
+    assert decide(means(), [], RULE) == []
 
 
 def test_how_many_blocks_would_settle_it() -> None:
@@ -200,7 +184,6 @@ def test_how_many_blocks_would_settle_it() -> None:
     assert near.word is ClaimWord.COMPATIBLE
     assert BLOCKS < near.needed < wide.needed
     assert one(1.25, 0.02, SMALL).needed == 0  # settled
-    assert one(1.25, 0.1, SMALL, guard=0.2).needed == 0  # not by more blocks
     refuted = one(1.08, 0.1, SMALL)
     assert refuted.word is ClaimWord.COMPATIBLE or refuted.word is ClaimWord.NOT_RESOLVED
     assert refuted.needed > BLOCKS
@@ -220,7 +203,7 @@ def test_as_many_blocks_as_it_asks_for_settle_it_in_most_runs(ratio: float, half
         np.full(draws, freedom),
         np.full(draws, asked.needed),
     )
-    found = decide(logs, [SMALL] * draws, np.zeros(draws), Rule(correction="none"))
+    found = decide(logs, [SMALL] * draws, Rule(correction="none"))
     settled = sum(d.word.rank == 2 for d in found) / draws
     assert 0.7 < settled < 0.95
 
@@ -228,15 +211,15 @@ def test_as_many_blocks_as_it_asks_for_settle_it_in_most_runs(ratio: float, half
 # a wider interval never settles more --------------------------------------------------------------
 
 
-@given(publications, ratios, halves, shares, shares, guards)
+@given(publications, ratios, halves, shares, shares)
 def test_never_a_better_word_from_a_wider_interval(
-    published: Published, ratio: float, half: float, inner: float, place: float, guard: float
+    published: Published, ratio: float, half: float, inner: float, place: float
 ) -> None:
     """The narrow interval lies anywhere within the wide one."""
     narrow_half = max(half * inner, 1e-6)
     middle = log(ratio) + (2 * place - 1) * (half - narrow_half) * 0.999
-    narrow = one(exp(middle), narrow_half, published, guard=guard).word
-    wide = one(ratio, half, published, guard=guard).word
+    narrow = one(exp(middle), narrow_half, published).word
+    wide = one(ratio, half, published).word
     assert narrow.rank >= wide.rank
     if wide is ClaimWord.REPRODUCED:
         assert narrow is ClaimWord.REPRODUCED
@@ -262,22 +245,12 @@ def test_noise_in_one_row_never_settles_another(
             assert before is ClaimWord.REPRODUCED
 
 
-@given(publications, ratios, halves, guards, guards)
-def test_more_noise_in_the_canary_never_settles_anything(
-    published: Published, ratio: float, half: float, guard: float, more: float
-) -> None:
-    quiet = one(ratio, half, published, guard=guard).word
-    noisy = one(ratio, half, published, guard=guard + more).word
-    assert noisy.rank <= quiet.rank
-    assert noisy is not ClaimWord.REPRODUCED or quiet is ClaimWord.REPRODUCED
-
-
-@given(ratios, ratios, halves, tolerances, guards, st.booleans())
+@given(ratios, ratios, halves, tolerances, st.booleans())
 def test_base_and_new_can_be_exchanged(
-    published: float, ratio: float, half: float, tolerance: float, guard: float, effect: bool
+    published: float, ratio: float, half: float, tolerance: float, effect: bool
 ) -> None:
-    found = one(ratio, half, Published(published, tolerance, effect), guard=guard)
-    turned = one(1 / ratio, half, Published(1 / published, tolerance, effect), guard=guard)
+    found = one(ratio, half, Published(published, tolerance, effect))
+    turned = one(1 / ratio, half, Published(1 / published, tolerance, effect))
     assert (found.word, found.why) == (turned.word, turned.why)
 
 

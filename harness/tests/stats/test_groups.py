@@ -83,8 +83,8 @@ def t_of(coverage: float, freedom: float) -> float:
     return float(student_t(coverage, np.array([freedom]))[0])
 
 
-def words(means: TrimmedMeans, guard: float = 0.0) -> list[Verdict]:
-    return together(means, 0.02, guard).verdicts.names().tolist()
+def words(means: TrimmedMeans) -> list[Verdict]:
+    return together(means, 0.02).verdicts.names().tolist()
 
 
 def test_each_interval_is_at_the_level_that_all_need() -> None:
@@ -115,13 +115,6 @@ def test_verdicts_are_read_off_the_intervals() -> None:
     assert words(estimates([0.0, 0.004], error=0.002)) == [Verdict.EQUIVALENT] * 2
     # small, and told from 1
     assert words(estimates([0.01], error=0.002)) == [Verdict.SLOWER]
-
-
-def test_a_guard_has_to_be_cleared_and_makes_nothing_equivalent() -> None:
-    means = estimates([0.0, 0.2, 0.9], error=0.002)
-    assert words(means, 0.3)[:2] == [Verdict.NOT_RESOLVED] * 2
-    assert words(means, 0.3)[2] is Verdict.MATERIALLY_SLOWER
-    assert set(words(means, float("inf"))) == {Verdict.NOT_RESOLVED}
 
 
 @given(st.sampled_from(list(Verdict)), st.sampled_from(list(Verdict)))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sqlitmus.stats.estimate import TrimmedMeans, trimmed_means
-from sqlitmus.stats.weights import parts, shares, summed, summed_guard
+from sqlitmus.stats.estimate import trimmed_means
+from sqlitmus.stats.weights import parts, shares, summed
 
 CALLS = np.array([600.0, 250.0, 150.0])
 LEVELS = np.log(np.array([2e3, 3e4, 1e4]))
@@ -68,14 +68,3 @@ def test_equal_values_have_no_error() -> None:
     first, second = logs(1, 12, shared=0.1, own=0.0)
     sums = summed(parts(first, second, resolution=1e-12), CALLS)
     assert np.isnan(sums.error).all()
-
-
-def test_a_canary_guards_by_what_its_operation_has_of_the_time() -> None:
-    count = np.full(3, 10)
-    canary = TrimmedMeans(np.array([0.0, 0.3, 0.0]), np.full(3, 0.01), np.full(3, 8.0), count)
-    weights = np.array([[0.1, 0.8, 0.1], [1.0, 0.0, 0.0]])
-    guard = summed_guard(canary, weights)
-    assert guard[0] == pytest.approx(0.27, abs=0.01)
-    assert guard[1] == 0
-    few = TrimmedMeans(canary.mean, canary.error, canary.freedom, count - 1)
-    assert summed_guard(few, weights).tolist() == [0, 0]

@@ -293,11 +293,8 @@ def block(number: int, **idle: float) -> Block:
     look = Conditions(monotonic_ns=0)
     return Block(
         block=number,
-        take=0,
         before=look,
         after=look,
-        disturbed=False,
-        repeated=False,
         idle=idle,
     )
 

@@ -128,15 +128,11 @@ def here(row: Row) -> Cell:
 
 
 def same_size(row: Row) -> str:
-    """What counts as the published size, and the canary's noise, which draws out the interval."""
-    if row.same is None or row.guard is None:
+    """What counts as the published size."""
+    if row.same is None:
         return ""
-    low, high = row.same
-    if row.saves:
-        guard = f", guard {fmt.duration(row.guard)}" if row.guard else ""
-        return f"{fmt.duration(low)} to {fmt.duration(high)} counts as the same{guard}"
-    guard = "" if row.guard == 1 else f", guard {row.guard:.3g}\u00d7"
-    return f"{low:.3g} to {high:.3g} counts as the same{guard}"
+    low, high = (fmt.duration(end) if row.saves else f"{end:.3g}" for end in row.same)
+    return f"{low} to {high} counts as the same"
 
 
 def repeated(row: Row) -> str:
@@ -354,9 +350,8 @@ READING = (
     "ratio is the trimmed mean of the ratios within blocks, where what slows both sides cancels."
 )
 RULE = (
-    "A row's word is read off its interval, drawn out by the correction for all rows and by the "
-    "guard, the noise that the canary showed in a case, if any: a noisier measurement never gets a "
-    "word that settles more."
+    "A row's word is read off its interval, drawn out by the correction for all rows: a noisier "
+    "measurement never gets a word that settles more."
 )
 
 

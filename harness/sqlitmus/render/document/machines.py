@@ -141,7 +141,7 @@ MACHINES = [
     Column("system", "system", "text", wide=True),
     Column("sqlite", "SQLite", "text", wide=True),
     Column("blocks", "blocks", "text"),
-    Column("noise", "noise", "text"),
+    Column("detectable", "finds"),
     Column("run", "run", "text", wide=True),
 ]
 
@@ -260,7 +260,7 @@ def _machines(report: MergedReport) -> Section:
                     machine.facts.get("os", "unknown"),
                     sqlite(machine),
                     blocks(machine),
-                    machine.grade or "unknown",
+                    "unknown" if machine.detectable is None else fmt.percent(machine.detectable),
                     machine.created,
                 )
             ],

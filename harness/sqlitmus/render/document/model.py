@@ -9,7 +9,6 @@ from sqlitmus.results.claims import Group, Histograms, Threads
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.results.report import Report, Runner, Scaling, Tails
-from sqlitmus.vocabulary.verdicts import Grade
 
 # An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.
 ColumnKind = Literal["id", "text", "number"]
@@ -57,7 +56,6 @@ class Head:
     axes: tuple[str, ...] = ()
     title: str = ""
     link: str = ""
-    grade: str = ""
 
     @property
     def text(self) -> str:
@@ -293,7 +291,6 @@ class Document:
     origin: Origin = field(default_factory=Origin)
     answers: Table | None = None
     definition: str = ""
-    grade: Grade | None = None
     machine: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     runners: list[Runner] = field(default_factory=list[Runner])
 

@@ -67,7 +67,6 @@ def heads(cases: Sequence[Case]) -> list[Head]:
             tuple(f"{a}={case.axes[a]}" for a in varying[case.scenario] if a in case.axes),
             case.title,
             f"c-{number}",
-            case.grade or "",
         )
         for number, case in enumerate(cases)
     ]
@@ -94,17 +93,14 @@ class Reading:
 
 
 def conditions_section(report: Report, trust: list[str]) -> Section:
-    """What the canary says of the noise, then the machine over the run."""
+    """What the run finds and its A/A control shows, then the machine over the run."""
     below: list[Section] = []
     blocks: list[Block] = [
         Paragraph("Nothing was read of the machine between the blocks of this run.")
     ]
     if report.blocks:
         sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
-        lead = (
-            f"One bar per block, in the order in which they were measured{sessions}. "
-            f"{repeated(report.blocks)}"
-        )
+        lead = f"One bar per block, in the order in which they were measured{sessions}."
         numbers = Section(
             "conditions-numbers", "The same as a table", blocks=[_table(report.blocks)], folded=True
         )
@@ -118,36 +114,18 @@ def conditions_section(report: Report, trust: list[str]) -> Section:
             )
         ]
         blocks = []
-    return Section("noise", "Noise", trust[:2], blocks, below, detail=True)
-
-
-def repeated(blocks: Sequence[notices.Block]) -> str:
-    """Which blocks were disturbed, in words."""
-    again = [str(block.number + 1) for block in blocks if block.repeated]
-    if not again:
-        return "No block was disturbed."
-    noun, was = ("Block", "was") if len(again) == 1 else ("Blocks", "were")
-    return (
-        f"{noun} {', '.join(again)} {was} disturbed and measured again; a line above the bar marks "
-        "what is not used."
-    )
+    return Section("noise", "Noise", trust, blocks, below, detail=True)
 
 
 def _table(blocks: Sequence[notices.Block]) -> Table:
     rows = [
         Row(
             Head(str(block.number + 1)),
-            [
-                *(Cell(written(reading, block)) for reading in READINGS),
-                Cell("disturbed, measured again" if block.repeated else ""),
-            ],
+            [Cell(written(reading, block)) for reading in READINGS],
         )
         for block in blocks
     ]
-    columns = [
-        *(Column(each.title, each.title) for each in READINGS),
-        Column("repeated", "repeated", "text"),
-    ]
+    columns = [Column(each.title, each.title) for each in READINGS]
     title = "What was read of the machine around each block, in measured order"
     return Table("conditions", Column("block", "block", "text"), columns, rows, title=title)
 
@@ -450,9 +428,7 @@ def document(
     report: Report, facts: list[tuple[str, str]], sections: list[Section], reading: list[Block]
 ) -> Document:
     """The report around the `sections` of its kind; `reading` says how to read them."""
-    trust = [*sentences.noise(report.noise)]
-    if report.canary:
-        trust.append(sentences.canary(report.canary))
+    trust = list(sentences.trust(report))
     blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
     return Document(
         title=report.title,
@@ -479,7 +455,6 @@ def document(
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
         origin=Origin(report.created, report.sqlitmus_version, report.label),
-        grade=report.noise.grade,
         definition=sentences.definition(report),
         machine=list(report.machine.items())[:MACHINE],
         runners=report.runners,

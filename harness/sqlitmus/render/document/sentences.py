@@ -1,12 +1,12 @@
-"""Headline, notices and noise as sentences; their numbers are written by `format`."""
+"""Headline, notices and trust as sentences; their numbers are written by `format`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from sqlitmus.render.document import decision
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.ranking import left_out, ratio, say
 from sqlitmus.results.advice import Advice, Counsel, Effect, Setting, Tried
-from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
+from sqlitmus.results.notices import CanarySummary, Notice, NoticeKind
 from sqlitmus.results.recommendation import Recommendation, Weighed
 from sqlitmus.results.report import (
     Agreed,
@@ -24,7 +24,7 @@ from sqlitmus.results.report import (
     Unpaired,
 )
 from sqlitmus.vocabulary.text import by_value, counted, listed, some
-from sqlitmus.vocabulary.verdicts import ClaimWord, Grade, HoldsWord, Side
+from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
 # What is said of the settings of which this is the upshot; no more than one sentence each.
 _SAID: dict[Counsel, str] = {
@@ -103,6 +103,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "unfinished": lambda n: (
         f"The run was not finished: {n.count} of {n.of} blocks are complete. Comparisons use only "
         "blocks in which both runners have a value."
+    ),
+    "control": lambda n: (
+        f"The A/A control differs from itself at 1 % in {n.count} of {counted(n.of, 'case')}, more "
+        "than chance explains: the intervals of this run are too narrow. Measure again on a "
+        "quieter machine."
     ),
     "settled": lambda n: (
         f"The run was settled at the planned look after {n.count} of {n.of} blocks; its verdicts "
@@ -203,7 +208,7 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
 }
 
 
-# Headline, notices and noise as sentences; their numbers are written by `format`.
+# Headline and trust as sentences; their numbers are written by `format`.
 
 
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
@@ -216,11 +221,6 @@ HOLDS: dict[HoldsWord, tuple[str, str]] = {
     "on one machine only": ("is", "are decided by one machine only"),
     "not resolved": ("is", "are not resolved"),
     "no answer": ("has", "have no answer"),
-}
-MEANING: dict[Grade, str] = {
-    "A": "differences of about 1 % can be believed",
-    "B": "differences of a few percent can be believed",
-    "C": "small differences are not found",
 }
 
 
@@ -343,56 +343,28 @@ def agreed(group: Agreed) -> str:
     return f"{capital(group.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
 
 
-def canary(summary: CanarySummary) -> str:
+def trust(report: Report) -> Iterator[str]:
+    """Which differences the run finds, and what its A/A control showed."""
+    if report.detectable:
+        middle, *ends = map(fmt.percent, report.detectable)
+        number = sum(case.detectable is not None for case in report.cases)
+        several = f" in the median of {number} cases, from {' to '.join(ends)},"
+        where = several if number > 1 else ""
+        yield f"This run finds differences of {middle}{where} with 80 % power."
+    if report.canary:
+        yield control(report.canary)
+
+
+def control(summary: CanarySummary) -> str:
     """What comparing the reference with itself showed."""
     runner = summary.runner or "the runner that a case's figures are about"
     if summary.furthest is None:
-        return f"Canary: {runner} against itself could not be tested in this run."
-    text = (
-        f"Canary: {runner} against itself differs in {summary.alarms} of "
-        f"{counted(summary.tested, 'case')} (chance alone gives about {summary.expected:.1f}); the "
-        f"ratio furthest from 1 is {ratio(summary.furthest)}."
+        return f"A/A control: {runner} against itself could not be tested in this run."
+    return (
+        f"A/A control: {runner} against itself differs at 1 % in {summary.alarms} of "
+        f"{counted(summary.tested, 'case')}; the ratio furthest from 1 is "
+        f"{ratio(summary.furthest)}."
     )
-    if summary.many:
-        text += " That is more than chance explains: do not trust small differences in this run."
-    return text
-
-
-def noise(graded: Noise) -> tuple[str, str]:
-    """The grade, and what follows from it."""
-    if graded.grade is None:
-        return (
-            "No canary ran, so the noise of this run is not known.",
-            "Intervals and verdicts rest on the blocks alone.",
-        )
-    parts = [f"{grade} in {number}" for grade, number in graded.counts.items()]
-    cases = counted(sum(graded.counts.values()), "case")
-    summary = f"Noise grade {graded.grade}: {', '.join(parts)} of {cases}; {MEANING[graded.grade]}."
-    if graded.missed:
-        summary += (
-            f" The canary differs from itself in {graded.missed} of "
-            f"{counted(graded.tested, 'case')} at 1 %, more than chance explains: this run's "
-            "intervals are too narrow."
-        )
-    consequences: list[str] = []
-    if graded.finds:
-        ends = " to ".join(dict.fromkeys(fmt.percent(end) for end in graded.finds))
-        consequences.append(
-            f"In the {counted(graded.counts['C'], 'case')} of grade C half of the comparisons find "
-            f"a difference of {ends} in four of five runs."
-        )
-    if graded.guards:
-        ends = " to ".join(dict.fromkeys(fmt.percent(end) for end in graded.guards))
-        consequences.append(
-            f"In {counted(graded.guarded, 'case')} the canary differs from itself: a verdict there "
-            f"needs the whole interval beyond that difference ({ends})."
-        )
-    if graded.untested:
-        consequences.append(
-            f"In {counted(graded.untested, 'case')} the canary could not be tested: intervals and "
-            "verdicts rest on the blocks alone."
-        )
-    return summary, " ".join(consequences) or "Every verdict stands as it is."
 
 
 def capital(text: str) -> str:

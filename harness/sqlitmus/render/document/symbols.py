@@ -1,4 +1,4 @@
-"""Verdicts, outcomes, grades and figures as symbols, words, style classes and cells: one table
+"""Verdicts, outcomes and figures as symbols, words, style classes and cells: one table
 for all.
 """
 
@@ -11,7 +11,7 @@ from sqlitmus.results.ranking import Comparison, Interval
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.results.report import Report, Standing, Unpaired
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import CellOutcome, Grade, Steadiness, Verdict
+from sqlitmus.vocabulary.verdicts import CellOutcome, Steadiness, Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
 TOGETHER = "Intervals of groups hold together: in 95 % of reports all of them are right."
@@ -32,11 +32,6 @@ OUTCOMES: dict[CellOutcome, OutcomeWord] = {
     "wrong": OutcomeWord("w", "wrong answer", "answers differ from the oracle, so no time is kept"),
     "failed": OutcomeWord("f", "failed", "crash, time-out or unreadable result"),
     "missing": OutcomeWord("m", "not installed", "the runner is not on this machine"),
-}
-GRADES: dict[Grade, str] = {
-    "A": "the reference against itself is known to within 1 %",
-    "B": "the reference against itself is known to within 2.5 %",
-    "C": "the reference against itself is known less well, or differs",
 }
 
 

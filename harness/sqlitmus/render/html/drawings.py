@@ -29,7 +29,6 @@ from sqlitmus.vocabulary.verdicts import Verdict
 
 WIDTH = 10
 HEIGHT = 30
-MARK = 6
 # Less than these full heights would make a quiet machine look restless.
 LEAST_PROBE = 0.05
 LEAST_SHARE = 0.05
@@ -49,19 +48,16 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """All of them, `width` px wide; `marks` is a path over the blocks that were repeated."""
+    """All of them, `width` px wide."""
 
     width: int
     strips: list[Strip]
-    marks: str
 
 
 def strips(report: Report, _: Sequence[Runner]) -> Strips:
-    """Strips and marks of a report's blocks."""
-    again = [place for place, block in enumerate(report.blocks) if block.repeated]
-    marks = "".join(f"M{place * WIDTH} 0h{WIDTH}v{MARK / 2:g}h-{WIDTH}" for place in again)
+    """The strips of a report's blocks."""
     drawn = [strip(reading, heights, report.blocks) for reading, heights in DRAWN]
-    return Strips(len(report.blocks) * WIDTH, drawn, marks)
+    return Strips(len(report.blocks) * WIDTH, drawn)
 
 
 def strip(reading: Reading, heights: Heights, blocks: Sequence[Block]) -> Strip:
@@ -71,7 +67,7 @@ def strip(reading: Reading, heights: Heights, blocks: Sequence[Block]) -> Strip:
     if not read:
         return Strip(reading.title, "", UNREADABLE)
     bars = "".join(
-        f"M{place * WIDTH + 1} {HEIGHT}v{-(HEIGHT - MARK) * height:.4g}h{WIDTH - 2}V{HEIGHT}"
+        f"M{place * WIDTH + 1} {HEIGHT}v{-HEIGHT * height:.4g}h{WIDTH - 2}V{HEIGHT}"
         for place, height in enumerate(heights(values))
         if height
     )

@@ -127,7 +127,7 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
         "blocks": weighed.choices[0].blocks,
         "runners": [index[name] for name in weighing.runners],
         "operations": [
-            [of.case, of.name, of.start, of.canary and list(map(_brief, of.canary)),
+            [of.case, of.name, of.start,
              list(map(_brief, of.level)), list(map(_brief, of.cpu)), of.memory]
             for of in weighing.operations
         ],
@@ -288,20 +288,11 @@ def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
     """Columns over unordered pairs, in the order of the report's runners."""
     if list(index) != pairs.runners:
         raise ValueError("a case compares other runners than the report has")
-    crossed = [place for place, disagrees in enumerate(pairs.disagrees) if disagrees]
     return {
         "pairs": logarithms(pairs.ratio, pairs.low, pairs.high),
         "verdicts": "".join(CODES[verdict] for verdict in pairs.verdict),
         "blocks": alike(pairs.blocks),
         "needs": {place: needs for place, needs in enumerate(pairs.needs_blocks) if needs},
-        "cross": {
-            place: [
-                logarithm(column[place])
-                for column in (pairs.median, pairs.median_low, pairs.median_high)
-            ]
-            for place in crossed
-        },
-        "far": [place for place, marked in enumerate(pairs.far) if marked],
         "next": logarithms(pairs.next_low, pairs.next_high) if any(pairs.next_low) else None,
     }
 

@@ -118,7 +118,6 @@ def printed(
             legends=[] if drawn.begins_whole else legends,
             foot=[block for block in document.foot if not isinstance(block, Legend)],
             looks=looks(document.runners),
-            grades=symbols.GRADES,
             words=symbols,
             verdicts=list(Verdict),
             fmt=fmt,

@@ -123,7 +123,7 @@ class Agenda:
         self.outcomes: set[Outcome] = {
             r.outcome for r in [*directory.verified(), *answers.records.values()]
         }
-        self._done: set[tuple[int, int]] = set()  # position and take
+        self._done: set[int] = set()  # positions
         for sample in directory.samples():
             self.note(sample)
 
@@ -133,30 +133,30 @@ class Agenda:
 
     def beyond(self, blocks: int) -> bool:
         """Whether anything was measured after the first `blocks`."""
-        return any((s.position, 0) in self._done for s in self._slots if s.block >= blocks)
+        return any(self.done(slot) for slot in self._slots if slot.block >= blocks)
 
-    def done(self, slot: Slot, take: int = 0) -> bool:
-        """Whether that take of it was measured."""
-        return (slot.position, take) in self._done
+    def done(self, slot: Slot) -> bool:
+        """Whether it was measured."""
+        return slot.position in self._done
 
-    def to_do(self, slots: Collection[Slot], take: int) -> Iterator[list[Slot]]:
+    def to_do(self, slots: Collection[Slot]) -> Iterator[list[Slot]]:
         """What is done at once: a set of processes that take turns, or one process."""
-        for _, of_unit in groupby(self._open(slots, take), key=lambda slot: slot.unit):
+        for _, of_unit in groupby(self._open(slots), key=lambda slot: slot.unit):
             members = list(of_unit)
             if self.counts(members[0]).rounds:
                 yield members
             else:
                 yield from ([slot] for slot in members)
 
-    def _open(self, slots: Collection[Slot], take: int) -> Iterator[Slot]:
+    def _open(self, slots: Collection[Slot]) -> Iterator[Slot]:
         """Those that are neither done nor given up by the time it is their turn."""
         for slot in slots:
-            if not self.done(slot, take) and (slot.case, slot.runner) not in self._given_up:
+            if not self.done(slot) and (slot.case, slot.runner) not in self._given_up:
                 yield slot
 
     def note(self, sample: Sample) -> None:
         """`sample` was measured; one that went wrong gives its cell up."""
-        self._done.add((sample.position, sample.take))
+        self._done.add(sample.position)
         if sample.outcome != "ok":
             self.outcomes.add(sample.outcome)
             self._given_up.add((sample.case, sample.runner))

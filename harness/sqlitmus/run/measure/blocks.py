@@ -15,7 +15,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import conditions
 from sqlitmus.machine.conditions import probe
-from sqlitmus.run.measure.agenda import Agenda, Slot
+from sqlitmus.run.measure.agenda import CANARY, Agenda, Slot
 from sqlitmus.run.processes.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
 from sqlitmus.run.processes.turns import Turns
@@ -172,14 +172,13 @@ def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list
 # What is kept of an invocation: its sample, and its iterations.
 
 
-def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
+def witnesses(slot: Slot, case: PlannedCase) -> bool:
     """Whether an invocation also gives a digest: the first of each cell that iterates."""
-    first = slot.block == 0 and take == 0 and slot.label == slot.runner
-    return first and case.witnesses
+    return slot.block == 0 and slot.label == slot.runner and case.witnesses
 
 
 def to_sample(
-    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
+    slot: Slot, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
 ) -> tuple[Sample, Iterations | None]:
     """What is kept of an invocation, of a set where it is `turned`.
 
@@ -189,7 +188,6 @@ def to_sample(
     timing, result = attempt.invocation.timing, attempt.invocation.result
     sample = Sample(
         block=slot.block,
-        take=take,
         position=slot.position,
         case=slot.case,
         runner=slot.runner,
@@ -244,21 +242,21 @@ class Performer:
         self.done = 0
         self.idle: dict[str, list[float]] = {}
 
-    def perform(self, slots: list[Slot], take: int) -> bool:
+    def perform(self, slots: list[Slot]) -> bool:
         """Do what `Agenda.to_do` gave; False if it was cut off."""
         if self._agenda.counts(slots[0]).rounds:
-            return self._set(slots, take)
-        return self._invoke(slots[0], take)
+            return self._set(slots)
+        return self._invoke(slots[0])
 
-    def _set(self, slots: list[Slot], take: int) -> bool:
+    def _set(self, slots: list[Slot]) -> bool:
         """One set of turns, saved whole; False if it was cut off."""
-        seatings = [self._seating(slot, take) for slot in slots]
-        seed = f"{self._plan.seed}/{slots[0].block}/{take}/{slots[0].unit}"
+        seatings = [self._seating(slot) for slot in slots]
+        seed = f"{self._plan.seed}/{slots[0].block}/{slots[0].unit}"
         turned = play_whole(self._context, seatings, seed)
         if turned is None:
             return False
         records = [
-            self._record(slot, take, result.attempt, digest=seating.digest, turned=result)
+            self._record(slot, result.attempt, digest=seating.digest, turned=result)
             for slot, seating, result in zip(slots, seatings, turned, strict=True)
         ]
         self._directory.add(records)
@@ -268,9 +266,9 @@ class Performer:
                 self.idle.setdefault(slot.runner, []).append(result.idle)
         return True
 
-    def _seating(self, slot: Slot, take: int) -> Seating:
+    def _seating(self, slot: Slot) -> Seating:
         case = self._agenda.counted(slot)
-        digest = witnesses(slot, take, case)
+        digest = witnesses(slot, case)
         return Seating(
             case,
             self._context.installed[slot.runner],
@@ -280,10 +278,10 @@ class Performer:
             digest,
         )
 
-    def _invoke(self, slot: Slot, take: int) -> bool:
+    def _invoke(self, slot: Slot) -> bool:
         """One invocation, saved; False if it was cut off."""
         case = self._agenda.counted(slot)
-        digest = witnesses(slot, take, case)
+        digest = witnesses(slot, case)
         attempt = self._context.invocations.attempt(
             case,
             self._context.installed[slot.runner],
@@ -293,7 +291,7 @@ class Performer:
         )
         if self._context.stop.requested > 1:
             return False
-        record = self._record(slot, take, attempt, digest=digest)
+        record = self._record(slot, attempt, digest=digest)
         self._directory.add([record])
         self._did(slot, record.sample)
         return True
@@ -307,16 +305,10 @@ class Performer:
             )
 
     def _record(
-        self,
-        slot: Slot,
-        take: int,
-        attempt: Attempt,
-        *,
-        digest: bool,
-        turned: Turned | None = None,
+        self, slot: Slot, attempt: Attempt, *, digest: bool, turned: Turned | None = None
     ) -> Record:
         """What is kept: details for claims and for latencies, since nobody else reads them."""
-        sample, iterations = to_sample(slot, take, attempt, digest=digest, turned=turned)
+        sample, iterations = to_sample(slot, attempt, digest=digest, turned=turned)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None:
             return Record(sample)
@@ -418,65 +410,31 @@ class Measuring:
                         pass
 
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
-        """One block, done again if the machine was disturbed and a repeat is left."""
-        for take in range(2):
-            earlier = next((b for b in self._passes if (b.block, b.take) == (block, take)), None)
-            if earlier and earlier.repeated:
-                continue
-            if earlier:
-                return True
-            before = self._look()
-            self._performer.idle.clear()
-            for number, together in enumerate(self.agenda.to_do(slots, take)):
-                if self._context.stop.requested:
-                    return False
-                self._announce(together, remaining, milestone=number == 0)
-                if not self._performer.perform(together, take):
-                    return False
-                remaining.did(sum(map(self.agenda.seconds, together)))
-            record = self._judge(Block(
-                block=block, take=take, before=before, after=self._look(),
-                disturbed=False, repeated=False,
-                idle={runner: median(shares) for runner, shares in self._performer.idle.items()},
-            ))  # fmt: skip
-            self._directory.add_block(record)
-            self._passes.append(record)
-            if not record.repeated:
-                return True
-            self._context.progress.say(
-                f"block {block + 1} was disturbed (the probe took "
-                f"{max(_probes(record)) / 1e6:.0f} ms): it is done again"
-            )
-            remaining.more(sum(map(self.agenda.seconds, slots)))
+        """One block, with the machine before and after it; False if asked to stop."""
+        if any(each.block == block for each in self._passes):
+            return True
+        before = conditions.read(probe())
+        self._performer.idle.clear()
+        for number, together in enumerate(self.agenda.to_do(slots)):
+            if self._context.stop.requested:
+                return False
+            self._announce(together, remaining, milestone=number == 0)
+            if not self._performer.perform(together):
+                return False
+            remaining.did(sum(map(self.agenda.seconds, together)))
+        idle = {runner: median(shares) for runner, shares in self._performer.idle.items()}
+        after = conditions.read(probe())
+        record = Block(block=block, before=before, after=after, idle=idle)
+        self._directory.add_block(record)
+        self._passes.append(record)
         return True
-
-    def _look(self) -> conditions.Conditions:
-        """The machine between two blocks."""
-        return conditions.read(probe())
-
-    def _judge(self, record: Block) -> Block:
-        """Whether a block was disturbed, by the probes of its session up to then alone."""
-        import numpy as np
-
-        from sqlitmus.stats.noise import disturbed, repeats_allowed
-
-        session = self._session(record.block)
-        before = [b for b in self._passes if self._session(b.block) == session]
-        probes = [float(max(_probes(b))) for b in [*before, record]]
-        hit = bool(disturbed(np.array(probes))[-1])
-        repeats = sum(b.repeated for b in self._passes)
-        again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
-        return record.model_copy(update={"disturbed": hit, "repeated": again})
 
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
         slot = slots[0]
-        who = slot.label if len(slots) == 1 else f"{len(slots)} in turns"
+        lone = "A/A control" if slot.label == CANARY else slot.label
+        who = lone if len(slots) == 1 else f"{len(slots)} in turns"
         self._context.progress.step(
             f"block {slot.block + 1}/{self.agenda.blocks}  {clock(remaining.left())} left  "
             f"{slot.case}  {who}",
             milestone=milestone,
         )
-
-
-def _probes(block: Block) -> list[int]:
-    return [look.probe_ns or 0 for look in (block.before, block.after)]

@@ -147,10 +147,6 @@ class Remaining:
         self._done += predicted_s
         self._left -= predicted_s
 
-    def more(self, predicted_s: float) -> None:
-        """Record that more work came up."""
-        self._left += predicted_s
-
     def left(self) -> float:
         """Seconds left."""
         pace = self.spent() / self._done if self._done > 1.0 else 1.0

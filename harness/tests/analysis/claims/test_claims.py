@@ -56,12 +56,12 @@ def test_each_row_has_its_verdict_and_why() -> None:
 def test_a_row_shows_what_its_word_rests_on() -> None:
     same, small, *_ = rows()
     assert same.same == small.same == pytest.approx((2 ** (1 / 1.5), 2 * 2**0.5), abs=0.01)
-    assert (same.guard, same.needed) == (1.0, None)
+    assert same.needed is None
     assert same.judged is not None
     assert same.ratio is not None
     assert (same.ratio.low, same.ratio.high) == pytest.approx(same.judged, rel=0.005)
     bare = rows()[5]
-    assert (bare.same, bare.judged, bare.guard) == (None, None, None)
+    assert (bare.same, bare.judged) == (None, None)
 
 
 def test_what_a_wide_interval_needs_is_told_in_blocks() -> None:
@@ -167,7 +167,7 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
     assert (alone.verdict, alone.reason) == ("reproduced", "")
     assert beside.verdict == "compatible"
     assert re.search(
-        r"; reproduced by its own interval, which the correction and the noise draw out to "
+        r"; reproduced by its own interval, which the correction draws out to "
         r"\[[\d.]+, [\d.]+\]$",
         beside.reason,
     )
@@ -177,47 +177,7 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
     )
 
 
-def test_a_canary_that_differs_from_itself_guards_its_case() -> None:
-    planned = claim_runs.planned(claim(group(row("small", 1.1))))
-    usual, names = claim_runs.times(planned), [case["id"] for case in planned["cases"]]
-
-    def time(case: int, label: str, block: int) -> float:
-        biased = label == "canary" and names[case] == "read@mode=small"
-        return usual(case, label, block) * (2 + block % 3 / 100 if biased else 1)
-
-    lines = runs.samples(planned, time)
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    (found,) = analyse(run).claims[0].groups[0].rows
-    assert found.guard == pytest.approx(2, rel=0.05)
-    assert found.verdict == "not resolved"
-    assert "the canary's noise is too large here for more blocks to settle it" in found.reason
-
-
-def test_a_canary_guards_a_difference_by_as_many_nanoseconds_as_it_differs() -> None:
-    saved = group(row("small", 0.0001), row("same", 0.0005), compare="difference", tolerance=1.1)
-    planned = claim_runs.planned(claim(saved))
-    usual = claim_runs.times(planned)
-
-    def time(case: int, label: str, block: int) -> float:
-        return usual(case, label, block) * (1.3 + block % 3 / 100 if label == "canary" else 1)
-
-    lines = runs.samples(planned, time)
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    # 30 % of 1000 ns are more than 100 ns and less than 500 ns
-    first, second = (one.reason for one in analyse(run).claims[0].groups[0].rows)
-    drawn_out = "by its own interval, which the correction and the noise draw out to"
-    noise = "the canary's noise is too large here for more blocks to settle it"
-    assert first == (
-        f"rules out neither 0 nor the published size; {noise}; compatible {drawn_out} "
-        "[-0.000255, 0.000441] ms"
-    )
-    assert second == (
-        f"an effect, but not precise enough to tell its size; {noise}; reproduced {drawn_out} "
-        "[0.000148, 0.000842] ms"
-    )
-
-
-def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
+def test_the_control_of_a_case_repeats_the_runner_that_its_figures_are_about() -> None:
     planned = claim_runs.planned(claim(group(row("same"), runners=["slow"])))
     usual = claim_runs.times(planned)
 
@@ -234,33 +194,12 @@ def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
         whose = canary(report).partition(" against")[0]
         return report.claims[0].groups[0].rows[0].verdict, whose
 
-    assert found({}) == ("not resolved", "Canary: fast")
+    # it says how the intervals are, and takes no word away
+    assert found({}) == ("reproduced", "A/A control: fast")
     assert found(dict.fromkeys(claim_runs.TIMES, "slow")) == (
         "reproduced",
-        "Canary: the runner that a case's figures are about",
+        "A/A control: the runner that a case's figures are about",
     )
-
-
-def test_a_case_without_the_canary_has_the_worst_guard_of_those_with_it() -> None:
-    planned = claim_runs.planned(claim(group(row("small", 1.1), runners=["slow"])))
-    usual = claim_runs.times(planned)
-
-    def time(case: int, label: str, block: int) -> float:
-        return usual(case, label, block) * (3 + block % 3 / 100 if label == "canary" else 1)
-
-    # the reference does only one case, in which its canary differs from it
-    kept = [
-        line
-        for line in runs.samples(planned, time)
-        if line.get("runner") != "fast" or line["case"] == "read@workers=8"
-    ]
-    quiet = [line for line in kept if line.get("label") != "canary"]
-    verdicts: list[object] = []
-    for lines in (kept, quiet):
-        run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-        verdicts.append(analyse(run).claims[0].groups[0].rows[0].verdict)
-    # without any canary nothing speaks against the intervals
-    assert verdicts == ["not resolved", "reproduced"]
 
 
 def sitting(sessions: int, *ratios: float) -> Row:

@@ -84,30 +84,6 @@ def test_what_was_not_recorded_is_nan() -> None:
     assert not found.cpus
 
 
-def test_a_repeated_take_counts_for_nothing() -> None:
-    of = plan()
-    first = runs.samples(of, runs.steady(1000))
-    again = [{**line, "take": 1} for line in first if line.get("block") == 1]
-    lines = [*first[:-1], *again, first[-1]]
-    quiet = {"monotonic_ns": 0}
-    conditions = {"before": quiet, "after": quiet}
-    block = {"block": 1, "take": 0, "disturbed": True, "repeated": True, **conditions}
-    disturbed = [{**one, "operations": 1} for one in details(first)]
-    found = runs.from_records(
-        of,
-        runs.checks(of),
-        lines,
-        {},
-        blocks=[block],
-        details=[*({**one, "take": 1} for one in details(again)), *disturbed],
-    ).details
-    assert found is not None
-    loop = found.figures["loop"]
-    np.testing.assert_allclose(loop[:, :, 1], 1000)
-    np.testing.assert_allclose(loop[:, :, [0, 2]], 100_000)
-    assert sum(found.histograms[0, 0].values()) == 3 * 1000
-
-
 def test_a_run_without_details_has_none() -> None:
     assert make([]).details is None
 
