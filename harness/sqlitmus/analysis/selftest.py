@@ -43,7 +43,7 @@ def self_test(run: RunData) -> SelfTest | None:
     alarms = sum(map(tells_apart, reports))
     slower = [analyse(_slowed(part)) for part in _stretches(run)]
     first, second = plan.names[:2]
-    found = sum(_is_slower(report, second, first) for report in slower)
+    detections = sum(_is_slower(report, second, first) for report in slower)
     pairs = [pair for report in reports for pair in _pairs(report)]
     within = sum(map(_holds_one, pairs)) / max(len(pairs), 1)
     apart = [pair for pair in _pairs(whole) if pair.verdict.material]
@@ -61,8 +61,8 @@ def self_test(run: RunData) -> SelfTest | None:
         f"All blocks together: {_furthest(whole)}",
         f"Coverage: {within:.1%} of the 95 % intervals hold 1.",
         (
-            f"Detection: {SLOWER - 1:.0%} added to the times of a copy are found in {found} of "
-            f"{len(reports)} reports, {_percent(rate(found / len(reports), len(reports)))}."
+            f"Detection: {SLOWER - 1:.0%} added to the times of a copy are found in {detections} of "
+            f"{len(reports)} reports, {_percent(rate(detections / len(reports), len(reports)))}."
         ),
     ]
     passed = not apart and binomial_tail(alarms, len(reports), ALPHA) >= CHANCE
@@ -73,10 +73,10 @@ def tells_apart(report: Report) -> bool:
     """Whether a report says anywhere that two of its runners differ: in the ratios of its cases, in
     its summary or in a sentence."""
     rankings = [each.ranking for each in report.headline if isinstance(each, Group)]
-    said = [contrast.verdict for ranking in rankings for contrast in ranking.contrasts]
-    said += [each.verdict for each in report.standings if each.verdict is not None]
-    said += [pair.verdict for pair in _pairs(report)]
-    return any(verdict.different for verdict in said) or any(
+    verdicts = [contrast.verdict for ranking in rankings for contrast in ranking.contrasts]
+    verdicts += [each.verdict for each in report.standings if each.verdict is not None]
+    verdicts += [pair.verdict for pair in _pairs(report)]
+    return any(verdict.different for verdict in verdicts) or any(
         len(ranking.front) < len(report.runners) for ranking in rankings
     )
 

@@ -1,5 +1,6 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -125,6 +126,34 @@ def question(job: Job) -> Job:
     database = job.database and job.database.model_copy(update={"uri": {}, "flags": []})
     changes = {"steps": steps, "connection": connection, "database": database}
     return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
+
+
+# Pragmas that change how SQLite reads, and not what.
+_HOW_IT_READS = frozenset(
+    {
+        *("busy_timeout", "cache_size", "foreign_keys", "journal_mode", "locking_mode"),
+        *("mmap_size", "query_only", "synchronous", "temp_store", "threads", "wal_autocheckpoint"),
+    }
+)
+
+
+def question_key(job: Job, content: str, *, writes: bool) -> str:
+    """A hash of what decides the oracle's answer to `job`, whose database has this `content`.
+
+    Of a job that only reads it is not the journal, the cache and the locks of its file, and how
+    many workers do so at once.
+    """
+    connection, measure, database = job.connection, job.measure, job.database
+    if not writes:
+        pragmas = [(name, value) for name, value in connection.pragmas if name not in _HOW_IT_READS]
+        connection = connection.model_copy(update={"pragmas": pragmas})
+        measure = measure.model_copy(update={"workers": 1})
+    if content and database:
+        mode = database.mode if writes else "readwrite"
+        database = database.model_copy(update={"path": "", "mode": mode})
+    parts = {"connection": connection, "measure": measure, "database": database}
+    text = job.model_copy(update={"cell": "", "output": "", **parts}).text()
+    return hashlib.sha256(f"{content}\0{text}".encode()).hexdigest()[:24]
 
 
 def _steps(

@@ -38,8 +38,9 @@ def detectable(
     there are sessions but one, whatever the blocks. NaN where trimming leaves fewer than two
     blocks.
     """
-    one = freedom_of(kept(blocks)) + prior
-    freedom = one if sessions == 1 else np.full(len(blocks), sessions - 1.0)
+    freedom = freedom_of(kept(blocks)) + prior
+    if sessions > 1:
+        freedom = np.full(len(blocks), sessions - 1.0)
     return shift(freedom, comparisons) * deviation / np.sqrt(blocks)
 
 

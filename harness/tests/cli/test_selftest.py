@@ -46,7 +46,7 @@ def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]
     assert plain.splitlines() == [
         "60 blocks of 5 equal copies of a, one after the other: get.",
         (
-            "False alarms: 1 of 6 reports of 10 blocks tell copies apart, N% [N%, N%]; promised "
+            "False alarms: 0 of 6 reports of 10 blocks tell copies apart, N% [N%, N%]; promised "
             "are 5% at most."
         ),
         "All blocks together: COPY over COPY, the furthest pair: N [N, N].",

@@ -1,6 +1,5 @@
 """One run of one cell: prepared, started, judged, its log kept where it went wrong."""
 
-import hashlib
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -55,15 +54,6 @@ class PreparedJob:
     readback: list[Readback]
     levels: frozenset[Level]  # of the contract, which it needs
     question: str  # the same for jobs that have the same answer
-
-
-# Pragmas that change how SQLite reads, and not what.
-_HOW_IT_READS = frozenset(
-    {
-        *("busy_timeout", "cache_size", "foreign_keys", "journal_mode", "locking_mode"),
-        *("mmap_size", "query_only", "synchronous", "temp_store", "threads", "wal_autocheckpoint"),
-    }
-)
 
 
 class Preparation:
@@ -150,38 +140,14 @@ class Preparation:
         )
         launched: list[Level] = ["workers"] if case.processes else []
         levels: frozenset[Level] = frozenset([*contract.levels(job), *launched])
-        question = self._question(case, job, spec, source)
+        content = source.name if source else ""
+        if case.fixture and not spec.writes:
+            content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
+        question = jobs.question_key(job, content, writes=spec.writes)
         self._ready[key] = PreparedJob(
             file, output, requirements, source, copy, job.readback, levels, question
         )
         return self._ready[key]
-
-    def _question(self, case: PlannedCase, job: Job, spec: Scenario, source: Path | None) -> str:
-        """A hash of what decides the answer to `job`: of one that only reads, not the journal, the
-        cache and the locks of its file, and how many do so at once."""
-        content = source.name if source else ""
-        connection, measure = job.connection, job.measure
-        if not spec.writes:
-            if case.fixture:
-                content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
-            pragmas = [
-                (name, value) for name, value in connection.pragmas if name not in _HOW_IT_READS
-            ]
-            connection = connection.model_copy(update={"pragmas": pragmas})
-            measure = measure.model_copy(update={"workers": 1})
-        database = job.database
-        if source and database:
-            same_mode = {} if spec.writes else {"mode": "readwrite"}
-            database = database.model_copy(update={"path": "fixture", **same_mode})
-        same = {
-            "cell": "",
-            "output": "",
-            "connection": connection,
-            "measure": measure,
-            "database": database,
-        }
-        text = job.model_copy(update=same).text()
-        return hashlib.sha256(f"{content}\0{text}".encode()).hexdigest()[:24]
 
     def supply(self, case: PlannedCase, ready: PreparedJob) -> None:
         """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
