@@ -84,8 +84,7 @@ export function moderated(rows) {
   if (family.length < LEAST_FAMILY) return rows;
   const average = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   const logs = family.map(
-    ({ error, freedom: f }) =>
-      Math.log(error ** 2) - polygamma(0, f / 2) + Math.log(f / 2),
+    ({ error, freedom: f }) => Math.log(error ** 2) - polygamma(0, f / 2) + Math.log(f / 2),
   );
   const middle = average(logs);
   const spread = (average(logs.map((x) => (x - middle) ** 2)) * logs.length) / (logs.length - 1);

@@ -61,8 +61,8 @@ def self_test(run: RunData) -> SelfTest | None:
         f"All blocks together: {_furthest(whole)}",
         f"Coverage: {within:.1%} of the 95 % intervals hold 1.",
         (
-            f"Detection: {SLOWER - 1:.0%} added to the times of a copy are found in {detections} of "
-            f"{len(reports)} reports, {_percent(rate(detections / len(reports), len(reports)))}."
+            f"Detection: {SLOWER - 1:.0%} added to the times of a copy are found in {detections} "
+            f"of {len(reports)} reports, {_percent(rate(detections / len(reports), len(reports)))}."
         ),
     ]
     passed = not apart and binomial_tail(alarms, len(reports), ALPHA) >= CHANCE
