@@ -53,7 +53,7 @@ class PreparedJob:
     target: Path | None  # its fresh copy, for a case that writes to a file
     readback: list[Readback]
     levels: frozenset[Level]  # of the contract, which it needs
-    question: str  # the same for jobs that have the same answer
+    question: str  # of the oracle's: the same for jobs that have the same answer
 
 
 class Preparation:
@@ -143,7 +143,7 @@ class Preparation:
         content = source.name if source else ""
         if case.fixture and not spec.writes:
             content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
-        question = jobs.question_key(job, content, writes=spec.writes)
+        question = jobs.question_key(job, content, writes=spec.writes) if plain else ""
         self._ready[key] = PreparedJob(
             file, output, requirements, source, copy, job.readback, levels, question
         )
