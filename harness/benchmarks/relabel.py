@@ -20,9 +20,8 @@ from sqlitmus.stats.estimate import (
     student_p,
     trimmed_means,
 )
-from sqlitmus.stats.verdict import adjust, p_values
+from sqlitmus.stats.verdict import ALPHA, adjust, p_values
 
-ALPHA = 1 - LEVEL
 EXPERIMENTS = 1000
 SLOWDOWN = log1p(0.03)
 

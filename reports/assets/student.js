@@ -78,8 +78,8 @@ function trigammaInverse(value) {
 const MOST_PRIOR = 3;
 const LEAST_FAMILY = 6;
 
-/** The rows of one family with the errors of the moderated t: stats.estimate.moderated. */
-export function moderated(rows) {
+/** The rows of one family with the errors of the moderated t: stats.estimate.moderate. */
+export function moderate(rows) {
   const family = rows.filter((row) => Number.isFinite(row.mean) && row.error > 0);
   if (family.length < LEAST_FAMILY) return rows;
   const average = (values) => values.reduce((a, b) => a + b, 0) / values.length;

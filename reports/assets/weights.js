@@ -1,7 +1,7 @@
 // Who is ahead by given calls of the operations, and how it is said: the rules of analysis/ranking.py and
 // stats/weights.py and the words of render/document/ranking.py, which a test holds together with these.
 import { ratio, time } from "./format.js";
-import { combined, moderated, studentT } from "./student.js";
+import { combined, moderate, studentT } from "./student.js";
 
 const POWER_Z = 0.8416212335729143;
 const BOTH_Z = 1.2815515655446004;
@@ -132,10 +132,10 @@ function compared(of, calls, data) {
       count: count[s],
     })),
   );
-  const whole = moderated(sums.map(([first]) => first));
+  const several = sums.some((sessions) => sessions.length > 1);
+  const family = several ? sums.map(combined) : moderate(sums.map(([only]) => only));
   for (const [k, [i, j, , , , , , single]] of of.pairs.entries()) {
-    const several = sums[k].length > 1;
-    const row = several ? combined(sums[k]) : whole[k];
+    const row = family[k];
     if (!Number.isFinite(row.mean) || (!several && row.count < 2)) continue;
     const one = verdictOf(row, of, data);
     if (used.length === 1) one.verdict = both(data, one.verdict, single[used[0]]);

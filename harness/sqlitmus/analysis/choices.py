@@ -23,7 +23,7 @@ from sqlitmus.results.recommendation import (
     Weighing,
 )
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.stats.estimate import Array, moderated, normal, trimmed_means
+from sqlitmus.stats.estimate import Array, normal, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, at_level, capped
 from sqlitmus.stats.weights import Parts, parts, summed
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -64,10 +64,9 @@ class Operations:
     """The cases that may be called, over all pairs of the runners to choose from.
 
     `places` are those of `order` among all cases. `names` are these runners and `pairs` are
-    (runner, reference). `levels` is operations x
-    runners, the ln ns of a call, NaN for who did not complete the case. `of` has a row per pair and
-    session; `single` is pairs x operations, the code of the verdict on the case. `spent` is the
-    share of the error which may be spent.
+    (runner, reference). `levels` is operations x runners, the ln ns of a call, NaN for who did not
+    complete the case. `of` has a row per pair and session; `single` is pairs x operations, the code
+    of the verdict on the case. `spent` is the share of the error which may be spent.
     """
 
     order: list[str]
@@ -149,9 +148,7 @@ def decide(
     asked at the `level` of the family. It has room for so many comparisons `besides`.
     """
     width, question = len(of.pairs), of.question
-    means = [over_sessions(summed(of.of, calls), question.sessions)[0] for calls in sets]
-    if question.sessions == 1:
-        means = [moderated(each, width) for each in means]
+    means = [over_sessions(summed(of.of, calls), question.sessions, width)[0] for calls in sets]
     if level is None:
         testable = sum(
             int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum()) for logs in means

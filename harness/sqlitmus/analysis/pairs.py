@@ -15,7 +15,7 @@ from sqlitmus.stats.estimate import (
     Array,
     TrimmedMeans,
     combine,
-    moderated,
+    moderate,
     student_t_of,
     trimmed_means,
 )
@@ -88,18 +88,24 @@ def indices_of(names: list[str]) -> list[tuple[int, int]]:
     return [(j, i) for j in range(len(names)) for i in range(j)]
 
 
-def estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+def estimates(
+    rows: Array, sessions: int, family: int = 0
+) -> tuple[TrimmedMeans, tuple[Array, Array]]:
     """Trimmed means of `rows`, and where one more session would lie; see `over_sessions`."""
     parts = rows.reshape(len(rows) * sessions, rows.shape[1] // sessions)
-    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions)
+    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions, family)
 
 
-def over_sessions(each: TrimmedMeans, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
-    """One row from the `sessions` rows of each; of several their random-effects combination."""
+def over_sessions(
+    each: TrimmedMeans, sessions: int, family: int = 0
+) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    """One row from the `sessions` rows of each; of several their random-effects combination. Of one
+    session, every `family` rows say something of each other's noise, if it is not 0."""
     if sessions == 1:
         value = np.where(each.count > 1, each.mean, np.nan)
         none = np.full(len(value), np.nan)
-        return TrimmedMeans(value, each.error, each.freedom, each.count), (none, none)
+        means = TrimmedMeans(value, each.error, each.freedom, each.count)
+        return moderate(means, family) if family else means, (none, none)
     shape = (len(each.mean) // sessions, sessions)
     freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
     together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
@@ -153,9 +159,8 @@ def compare_all(times: Array, names: list[str], question: Question) -> Pairs:
     A block counts for a pair only if both have a value in it. A pair with a single block gets no
     estimate: one ratio is an anecdote.
     """
-    means, reach = estimates(log_ratios(times, names), question.sessions)
-    if question.sessions == 1:
-        means = moderated(means, len(indices_of(names)))
+    family = len(indices_of(names))
+    means, reach = estimates(log_ratios(times, names), question.sessions, family)
     return concluded(means, reach, names, len(times), question)
 
 

@@ -24,7 +24,7 @@ from sqlitmus.results.report import (
     Standing,
     Statement,
 )
-from sqlitmus.stats.estimate import Array, TrimmedMeans, moderated, normal
+from sqlitmus.stats.estimate import Array, TrimmedMeans, moderate, normal
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, alarms, capped, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
 
@@ -313,7 +313,7 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
     member = common.members[later] & common.members[earlier]
     mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
     means = TrimmedMeans(mean, error, means.freedom, means.count)
-    return moderated(means, len(later)) if sessions == 1 and times is not None else means
+    return moderate(means, len(later)) if sessions == 1 and times is not None else means
 
 
 # Who leads, who ties and who is behind, what went wrong first: the headline as data.

@@ -16,14 +16,10 @@ from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import Scheme
 
 LEAST = 5  # reports that a rate is given of
+BLOCKS_NEEDED = LEAST * MIN_BLOCKS
 SLOWER = 1.03
 CHANCE = 0.01  # of equal copies that the test fails, by each of its two rules at most
 TITLES: dict[Scheme, str] = {"process": "one after the other", "relay": "in turns"}
-
-
-def blocks_needed() -> int:
-    """The fewest blocks that give a rate."""
-    return LEAST * MIN_BLOCKS
 
 
 def self_test(run: RunData) -> SelfTest | None:
@@ -35,23 +31,21 @@ def self_test(run: RunData) -> SelfTest | None:
     promised 5 % fail the test: so many or more by chance in less than `CHANCE` of self-tests. So
     do two copies that all blocks together tell apart, if their ratio lies beyond the margin.
     """
-    plan, blocks = run.plan, run.samples.time.shape[2]
-    reports = [analyse(part) for part in _stretches(run)]
-    if len(reports) < LEAST:
+    plan, parts = run.plan, [*_stretches(run)]
+    if len(parts) < LEAST:
         return None
-    whole = analyse(run)
+    whole, reports = analyse(run), [*map(analyse, parts)]
     alarms = sum(map(tells_apart, reports))
-    slower = [analyse(_slowed(part)) for part in _stretches(run)]
     first, second = plan.names[:2]
-    detections = sum(_is_slower(report, second, first) for report in slower)
+    detections = sum(_is_slower(analyse(_slowed(part)), second, first) for part in parts)
     pairs = [pair for report in reports for pair in _pairs(report)]
     within = sum(map(_holds_one, pairs)) / max(len(pairs), 1)
     apart = [pair for pair in _pairs(whole) if _matters(pair, plan.margin)]
     scheme = plan.actual_scheme()
     lines = [
         (
-            f"{counted(blocks, 'block')} of {len(plan.names)} equal copies of {plan.subjects[0]}, "
-            f"{TITLES[scheme]}: {plan.cases[0].id}."
+            f"{counted(plan.blocks, 'block')} of {len(plan.names)} equal copies of "
+            f"{plan.subjects[0]}, {TITLES[scheme]}: {plan.cases[0].id}."
         ),
         (
             f"False alarms: {alarms} of {len(reports)} reports of {MIN_BLOCKS} blocks tell copies "
@@ -84,7 +78,7 @@ def tells_apart(report: Report) -> bool:
 def _stretches(run: RunData) -> Iterator[RunData]:
     """The run in consecutive runs of `MIN_BLOCKS` blocks each, what is left over in none."""
     samples = run.samples
-    for begin in range(0, samples.time.shape[2] - MIN_BLOCKS + 1, MIN_BLOCKS):
+    for begin in range(0, run.plan.blocks - MIN_BLOCKS + 1, MIN_BLOCKS):
         part = slice(begin, begin + MIN_BLOCKS)
         yield replace(
             run,

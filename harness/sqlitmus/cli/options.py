@@ -155,11 +155,14 @@ def check_format(
         raise UsageError(f"{lead} {name!r}; expected one of {', '.join(formats)}")
 
 
-def interrupted(directory: Path | None, progress: "Progress") -> None:
-    """Print how to resume; `directory` is None when there is nothing to resume."""
-    command = f"./just run --resume {shlex.quote(str(directory))}"
-    where = f"go on with: {command}" if directory else "nothing was measured yet"
+def measured(ended: "Ended", progress: "Progress") -> Path:
+    """The run's directory; where it was interrupted, print how to resume and end the command."""
+    if ended.exit != Exit.INTERRUPTED and ended.directory:
+        return ended.directory
+    command = f"./just run --resume {shlex.quote(str(ended.directory))}"
+    where = f"go on with: {command}" if ended.directory else "nothing was measured yet"
     progress.insist(f"interrupted; {where}")
+    raise typer.Exit(ended.exit)
 
 
 def finish(
@@ -171,17 +174,15 @@ def finish(
     weights: str | None = None,
 ) -> NoReturn:
     """End a command that measured: its page, its report in `format_` on stdout, its exit code."""
-    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
-        interrupted(ended.directory, progress)
-        raise typer.Exit(ended.exit)
-    with reporting(ended.directory):
+    directory = measured(ended, progress)
+    with reporting(directory):
         from sqlitmus.analysis import analyse, load
 
-        save_reports(report := analyse(load(ended.directory), None, weights), ended.directory)
+        save_reports(report := analyse(load(directory), None, weights), directory)
         write(text_of(report, format_, all_rows=all_rows), None)
     for line in ended.findings:
         progress.insist(line)
-    progress.say(f"report: {ended.directory / 'report.html'}")
+    progress.say(f"report: {directory / 'report.html'}")
     raise typer.Exit(ended.exit)
 
 

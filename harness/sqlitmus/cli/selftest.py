@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus.cli.options import interrupted, reporting, save_reports, tell, with_options
+from sqlitmus.cli.options import measured, reporting, save_reports, tell, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
+    from sqlitmus.results.notices import SelfTest
     from sqlitmus.run.measure.blocks import Ended
     from sqlitmus.run.processes.progress import Progress
 
@@ -74,32 +75,34 @@ def selftest(
 def conclude(ended: "Ended", progress: "Progress", *, json_: bool = False) -> NoReturn:
     """End a self-test: its lines on stdout and in its report, its result for later reports."""
     from sqlitmus.analysis import analyse, load
-    from sqlitmus.analysis.selftest import blocks_needed, self_test
+    from sqlitmus.analysis.selftest import BLOCKS_NEEDED, self_test
     from sqlitmus.store.folder import RunDirectory, selftest_file
 
-    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
-        interrupted(ended.directory, progress)
-        raise typer.Exit(ended.exit)
-    with reporting(ended.directory):
-        run = load(ended.directory)
+    directory = measured(ended, progress)
+    with reporting(directory):
+        run = load(directory)
         result = None if ended.exit else self_test(run)
-        text = json.dumps(result and asdict(result), indent=1, ensure_ascii=False)
         if result:
-            selftest_file().write_bytes(text.encode())
-            RunDirectory.open(ended.directory).conclude(result.lines)
-        save_reports(analyse(load(ended.directory)), ended.directory)
-    progress.say(f"report: {ended.directory / 'report.html'}")
+            selftest_file().write_bytes(_json(result).encode())
+            RunDirectory.open(directory).conclude(result.lines)
+            run = replace(run, gate=result.lines)
+        save_reports(analyse(run), directory)
+    progress.say(f"report: {directory / 'report.html'}")
     if ended.exit:
         raise typer.Exit(ended.exit)
     if result is None:
         progress.insist(
-            f"{run.plan.blocks} blocks are too few for a rate: {blocks_needed()} are needed; "
+            f"{run.plan.blocks} blocks are too few for a rate: {BLOCKS_NEEDED} are needed; "
             "give more --time-budget or --blocks"
         )
         raise typer.Exit(Exit.UNDECIDED)
     if json_:
-        tell(json_text(text))
+        tell(json_text(_json(result)))
     else:
         word = "passed" if result.passed else "FAILED: verdicts on this machine need care"
         tell("\n".join([*result.lines, word]))
     raise typer.Exit(Exit.DONE if result.passed else Exit.GATE_FAILED)
+
+
+def _json(result: "SelfTest") -> str:
+    return json.dumps(asdict(result), indent=1, ensure_ascii=False)

@@ -288,7 +288,7 @@ MOST_PRIOR = 3.0  # degrees of freedom that a prior may add: more erred where no
 LEAST_FAMILY = 6  # rows: the pairs of four runners
 
 
-def moderated(means: TrimmedMeans, each: int) -> TrimmedMeans:
+def moderate(means: TrimmedMeans, each: int) -> TrimmedMeans:
     """The same means with the errors and degrees of freedom of a moderated t; every `each` rows
     are one family.
 

@@ -80,10 +80,10 @@ def blocks_to_resolve(
     room = np.maximum(np.log1p(margin) - size, 0)
     each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(size))
     deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
-    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, prior)
+    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, prior, sessions)
     # both ends of the margin must be cleared, so half of the misses are left for each
     inner, power = 1 - 2 * (1 - LEVEL) / equivalent, 1 - (1 - POWER) / 2
-    within = _repetitions(deviation, room, inner, power, prior)
+    within = _repetitions(deviation, room, inner, power, prior, sessions)
     blocks = np.maximum(np.ceil(np.fmin(differs, within)) * each, logs.count + 1)
     return np.where(np.isfinite(blocks), blocks, 0).astype(np.int64)
 
@@ -102,25 +102,23 @@ def blocks_to_clear(
     each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(room))
     deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
     at_one_end, at_both = (
-        _repetitions(deviation, room, 1 - alpha, power, prior)
+        _repetitions(deviation, room, 1 - alpha, power, prior, sessions)
         for power in (POWER, 1 - (1 - POWER) / 2)
     )
     blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
     return np.where(np.isfinite(blocks) & (room > 0), blocks, 0).astype(np.int64)
 
 
-_OF_SESSIONS = -1.0
-
-
 def _prior(logs: TrimmedMeans, sessions: int) -> Array:
-    """The degrees of freedom, rounded, that each row has beyond those of its blocks."""
+    """The degrees of freedom, rounded, that each row has beyond those of its blocks; those of
+    several sessions have none."""
     if sessions > 1:
-        return np.full(len(logs.mean), _OF_SESSIONS)
+        return np.zeros(len(logs.mean))
     return np.maximum(np.rint(logs.freedom - freedom_of(kept(logs.count))), 0.0)
 
 
 def _repetitions(
-    deviation: Array, distance: Array, level: float, power: float, prior: Array
+    deviation: Array, distance: Array, level: float, power: float, prior: Array, sessions: int
 ) -> Array:
     """How many blocks, or sessions where there are several, bring `_shift` errors to `distance`.
 
@@ -131,7 +129,7 @@ def _repetitions(
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.divide(deviation, distance)
         for each in np.unique(prior).tolist():
-            grid, reached = _reached(level, power, each)
+            grid, reached = _reached(level, power, each, sessions > 1)
             of = relative[prior == each]
             count = np.exp(np.interp(np.log(of), np.log(reached), np.log(grid)))
             beyond = grid[-1] * np.square(of / reached[-1])
@@ -140,9 +138,8 @@ def _repetitions(
 
 
 @cache
-def _reached(level: float, power: float, prior: float) -> tuple[Array, Array]:
+def _reached(level: float, power: float, prior: float, sessions: bool) -> tuple[Array, Array]:
     """Counts, and by how many deviations a log ratio must differ from 0 there, inverted."""
-    sessions = prior == _OF_SESSIONS
     grid = np.unique(np.geomspace(2 if sessions else 3, 3000, 120).astype(np.int64))
     freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid)) + prior
     reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))

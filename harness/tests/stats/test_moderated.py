@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.estimate import Array, TrimmedMeans, moderated, polygamma, trimmed_means
+from sqlitmus.stats.estimate import Array, TrimmedMeans, moderate, polygamma, trimmed_means
 from tests.stats.oracle import scipy_special
 
 NONE = np.nan
@@ -25,7 +25,7 @@ def test_digamma_and_trigamma_are_scipys(order: int) -> None:
 
 
 def test_equal_errors_stay_and_have_the_priors_degrees_of_freedom_more() -> None:
-    found = moderated(means([0.02] * 6), 6)
+    found = moderate(means([0.02] * 6), 6)
     assert found.freedom == pytest.approx(np.full(6, 4.25 + 3))
     # what s^2 says of the true one is a little more than itself: its log is low in the mean
     assert 1 < found.error[0] / 0.02 < 1.2
@@ -35,7 +35,7 @@ def test_equal_errors_stay_and_have_the_priors_degrees_of_freedom_more() -> None
 def test_a_small_family_and_rows_without_an_error_are_left_alone() -> None:
     for errors in ([0.01, 0.04], [0.01, NONE, 0.04, 0.02, 0.03, 0.05], [0.0] * 9):
         plain = means(errors)
-        found = moderated(plain, len(errors))
+        found = moderate(plain, len(errors))
         assert np.array_equal(found.error, plain.error, equal_nan=True)
         assert np.array_equal(found.freedom, plain.freedom)
 
@@ -43,13 +43,13 @@ def test_a_small_family_and_rows_without_an_error_are_left_alone() -> None:
 def test_families_do_not_know_of_each_other() -> None:
     quiet = [0.01, 0.012, 0.008, 0.009, 0.011, 0.02]
     loud = [0.1, 0.3, 0.2, 0.25, 0.11, 0.09]
-    both = moderated(means(quiet + loud), 6)
-    assert both.error[:6] == pytest.approx(moderated(means(quiet), 6).error)
-    assert both.error[6:] == pytest.approx(moderated(means(loud), 6).error)
+    both = moderate(means(quiet + loud), 6)
+    assert both.error[:6] == pytest.approx(moderate(means(quiet), 6).error)
+    assert both.error[6:] == pytest.approx(moderate(means(loud), 6).error)
 
 
 def test_who_is_noisier_than_the_others_keeps_its_own_error() -> None:
-    found = moderated(means([0.01] * 9 + [0.5]), 10)
+    found = moderate(means([0.01] * 9 + [0.5]), 10)
     assert found.error[-1] == pytest.approx(0.5, rel=0.01)
     assert found.freedom[-1] == pytest.approx(4.25, abs=0.1)
     assert np.all(found.freedom[:-1] > 4.5)
@@ -61,7 +61,7 @@ def test_no_row_loses_degrees_of_freedom_or_moves_by_more_than_its_share(
     errors: list[float], freedom: float
 ) -> None:
     plain = means(errors, freedom)
-    found = moderated(plain, len(errors))
+    found = moderate(plain, len(errors))
     assert np.all(found.freedom >= freedom)
     assert np.all(found.freedom <= freedom + 3.0001)
     assert np.all(np.isfinite(found.error))
@@ -85,7 +85,7 @@ def test_intervals_that_hold_together_are_narrower_and_still_hold(even: bool) ->
     if even:
         spread[:] = 0.02
     plain = trimmed_means(pairs_of(rng, runs, runners, spread))
-    found = moderated(plain, each)
+    found = moderate(plain, each)
     level = 1 - 0.05 / each
 
     def erring(of: TrimmedMeans) -> tuple[float, float]:

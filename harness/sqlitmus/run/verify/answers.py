@@ -116,7 +116,7 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
     if at not in answers.expected:
         steps = context.catalog.scenarios[case.scenario].steps
         try:
-            answers.expected[at] = _remembered(context, case) if steps else None
+            answers.expected[at] = _recall(context, case) if steps else None
         except Unanswered as silence:
             answers.silences[at] = silence
             if not context.stop.requested:
@@ -125,7 +125,7 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
     return answers.expected[at]
 
 
-def _remembered(context: Context, case: PlannedCase) -> OracleAnswer:
+def _recall(context: Context, case: PlannedCase) -> OracleAnswer:
     """The oracle's answer, asked for where no equal question was asked before."""
     question = context.invocations.question_of(case, context.oracle)
     key = f"{question} {context.oracle.fingerprint} {JUDGED_BY}"
