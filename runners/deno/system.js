@@ -29,6 +29,9 @@ export const system = {
       }
       return Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage());
     },
+    // A look into /proc takes 0.4 ms and leaves the next iteration cold caches; Node's layer, once
+    // loaded, takes 4 µs.
+    eventsOften: () => (Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage())),
   },
   print: (text) => {
     Deno.stdout.writeSync(new TextEncoder().encode(text));

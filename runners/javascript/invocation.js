@@ -52,10 +52,16 @@ export async function digestFor({ mode, measure }) {
   return new Digest();
 }
 
-/** With the heap where a job asks for a digest: nobody uses the start and the memory of its process. */
+/**
+ * What tells the usage of a job: another way where it is asked often, and with the heap where the job
+ * asks for a digest, since nobody uses the start and the memory of its process.
+ */
 export async function usageFor({ mode, measure }, { usage }) {
-  if (mode === "verify" || !measure.digest) return usage;
-  return { ...usage, heap: (await import("./heap.js")).watchHeap };
+  if (mode === "verify") return usage;
+  const often = measure.iterations > 1 && usage.eventsOften;
+  const chosen = often ? { ...usage, events: usage.eventsOften } : usage;
+  if (!measure.digest) return chosen;
+  return { ...chosen, heap: (await import("./heap.js")).watchHeap };
 }
 
 function success({ system }, load, { phases_ns, ...figures }) {

@@ -52,13 +52,14 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
     if (!warming && measuring) endOfHeap ??= usage.heap?.();
     const counts = { checksum: 0, rows: 0, affected: 0 };
     const records = warming ? warmup : measured;
-    const before = meeting.start(meeting.thread === 0 && !warming ? look : () => null);
+    const looks = measuring && meeting.thread === 0 && !warming;
+    const before = meeting.start(looks ? look : () => null);
     const start = meeting.now();
     if (tasks) yield tasks(loop, { from, to }, counts, records, part.manner.rate);
     else during(only, () => loop(from, to, counts, records));
     const end = meeting.now();
     // Systems bring the thread up to date that asks, so each asks at its end.
-    const cpu = warming ? 0 : usage.cpu();
+    const cpu = warming || !measuring ? 0 : usage.cpu();
     const elapsed = meeting.finish(start, end, cpu);
     if (warming) {
       warm += elapsed;

@@ -17,6 +17,8 @@
  * @typedef {object} Usage what all threads have used so far
  * @property {() => number} cpu nanoseconds of CPU time, user and system, up to this moment
  * @property {() => Events} events
+ * @property {() => Events} [eventsOften] the same for a process that looks many times, where that is
+ *   another way
  * @property {typeof import("./heap.js").watchHeap} [heap] where this thread's heap is to be watched
  *
  * @typedef {object} Events context switches and page faults, null where the system does not tell the

@@ -14,6 +14,7 @@ import { primaryName, resultCode } from "../drivers/result-codes.js";
 import { databaseName } from "../drivers/uri.js";
 import { eventsOf, faultsOf } from "../events.js";
 import { watchHeap } from "../heap.js";
+import { usageFor } from "../invocation.js";
 import { checkJob } from "../job.js";
 import { alone, sharedMeeting, together } from "../meeting.js";
 import { partOf } from "../parts.js";
@@ -419,6 +420,16 @@ export const coreCases = [
       });
       const stat = "42 (a b) c) R 1 42 42 0 -1 4194304 107 5 9 6 0 0 0 0 20 0 1 0 57586";
       equal(faultsOf(stat), { minor: 107, major: 9 });
+    },
+  },
+  {
+    name: "usage that is asked often is told the cheap way, and in a single iteration the light one",
+    async run({ equal }) {
+      const usage = { cpu: () => 0, events: () => "light", eventsOften: () => "cheap" };
+      const of = async (mode, measure) => (await usageFor({ mode, measure }, { usage })).events();
+      equal(await of("measure", { iterations: 2, digest: 0 }), "cheap");
+      equal(await of("measure", { iterations: 1, digest: 0 }), "light");
+      equal(await of("verify", { iterations: 1, digest: 0 }), "light");
     },
   },
   {

@@ -152,6 +152,19 @@ export const recordingCases = [
     },
   },
   {
+    name: "a verification, which may have thousands of iterations, asks nobody for its usage",
+    run({ equal }) {
+      const asked = checkJob(job({ mode: "verify" }, { operation: "run", sql: "x" }));
+      const asks = () => {
+        throw new Error("asked");
+      };
+      const usage = { events: asks, cpu: asks };
+      const all = iterations(asked, partOf(asked, 0), {}, () => {}, alone(), usage, null);
+      const { answers, cpu_ns } = all.next().value;
+      equal([answers, cpu_ns], [[[0, 0, 0]], 0]);
+    },
+  },
+  {
     name: "the row of an execution is right beyond 32 bits, too",
     run({ equal }) {
       const step = { parameters: { types: ["integer"], rows: [[0], [1], [2], [3]] }, repeat: 3 };
