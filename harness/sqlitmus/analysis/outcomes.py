@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
 from sqlitmus.catalog.cases import Counts, PlannedRunner
 from sqlitmus.results.notices import Notice, NoticeKind
-from sqlitmus.stats.estimate import Array, medians, trimmed_means
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.stats.estimate import Array, medians, moderate, trimmed_means
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, adjust, p_values
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted, some
@@ -214,20 +214,23 @@ def warming(run: RunData) -> dict[Place, float]:
     """By case and series, the time of the second half of the timed work over that of the first,
     where it is surely below 1 and by more than the plan's margin.
 
-    Over the blocks it is the trimmed mean of its logarithm with Yuen's interval, at 95 %. A process
-    that grows slower does not warm up: a table that it fills grows with it.
+    Over the blocks it is the trimmed mean of its logarithm, with a moderated error and a one-sided
+    p. The steady cells of a run are a family (Benjamini and Hochberg): among many one would look so
+    by chance. A process that grows slower does not warm up: a table that it fills grows with it.
     Fewer blocks than a verdict needs say nothing of it.
     """
     drift: Array = run.samples.figures["drift"]
     shape = drift.shape[:2]
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = trimmed_means(np.log(drift).reshape(-1, drift.shape[2]))
-    _, high = logs.interval()
-    found = (logs.count >= MIN_BLOCKS) & (high < 0) & (logs.mean < np.log1p(-run.plan.margin))
+        logs = moderate(trimmed_means(np.log(drift).reshape(-1, drift.shape[2])), shape[1])
+        p = p_values(logs) / 2
     steady = np.array([case.metric == "steady" for case in run.plan.cases], dtype=np.bool_)
-    found = found.reshape(shape) & steady[:, None]
+    testable = (logs.count >= MIN_BLOCKS).reshape(shape) & steady[:, None]
+    p = np.where(logs.mean < 0, p, 1 - p).reshape(shape)
+    surely = adjust(np.where(testable, p, np.nan).ravel(), "bh").reshape(shape) <= ALPHA
     means = np.exp(logs.mean).reshape(shape)
-    return {(case, series): float(means[case, series]) for case, series in np.argwhere(found)}
+    falling = surely & (means < 1 - run.plan.margin)
+    return {(case, series): float(means[case, series]) for case, series in np.argwhere(falling)}
 
 
 CHECKS = {

@@ -71,7 +71,7 @@ def tells_apart(report: Report) -> bool:
     verdicts += [each.verdict for each in report.standings if each.verdict is not None]
     verdicts += [pair.verdict for pair in _pairs(report)]
     return any(verdict.different for verdict in verdicts) or any(
-        len(ranking.front) < len(report.runners) for ranking in rankings
+        len(ranking.front) + len(ranking.excluded) < len(report.runners) for ranking in rankings
     )
 
 
