@@ -22,6 +22,7 @@ Durability = Literal["full", "normal"]
 VERIFIED = 4096  # executions of statements in a verification
 WITNESSED = 256  # executions whose every value a measured process gives once more
 MINIMUM_BLOCKS = 10  # fewer never yield a verdict
+STAGGERS = 8  # lengths of a warm-up
 
 
 class PlannedCase(Model):
@@ -130,7 +131,10 @@ class Counts(Model):
     pilot could not measure it.
 
     A process that takes turns has `rounds` of them, 0 for one that takes none. Its `iterations` are
-    those of all its turns, of which each begins with `lead_in` that do not count.
+    those of all its turns, of which each begins with `lead_in` that do not count. Its warm-up is
+    longer by a multiple of `stagger` iterations, drawn anew for each block: what recurs more rarely
+    than once in a set, such as a full collection, falls into the laps of each runner as often as
+    it is due, wherever the pilot let its warm-up end.
 
     `warmed_ms` is how long the warm-up lasts at the pilot's pace, in turns or not. For
     `steady_from_ms` and `fastest_from_ms` see `run.observed`.
@@ -142,6 +146,7 @@ class Counts(Model):
     warmup_ms: int
     rounds: int = 0
     lead_in: int = 0
+    stagger: int = 0
     seconds: float
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
@@ -149,6 +154,15 @@ class Counts(Model):
     warmed_ms: float | None = None
     deviation: float | None = None
     operation_ns: float | None = None
+
+    def staggered(self, steps: int) -> Self:
+        """The same with a warm-up that is longer by so many `steps` of `STAGGERS`."""
+        more = steps * self.stagger
+        return self.model_copy(update={"warmup_iterations": self.warmup_iterations + more})
+
+    def longest(self) -> Self:
+        """The same with the longest warm-up, which answers all others, too."""
+        return self.staggered(STAGGERS - 1)
 
     def of(self, case: PlannedCase) -> PlannedCase:
         """`case` with these counts."""

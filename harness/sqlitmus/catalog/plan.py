@@ -122,11 +122,6 @@ class Plan(Model):
             if self.canary and self.canaries.get(case.id, self.canary)
         ]
 
-    def counted(self, case: PlannedCase, runner: str) -> PlannedCase:
-        """`case` with the counts of this runner's cell."""
-        counts = self.counts.get(case.id, {}).get(runner)
-        return case if counts is None else counts.of(case)
-
     def took_turns(self, case_id: str) -> bool:
         """Whether the processes of a case took turns; its scheme alone does not say so."""
         return any(counts.rounds for counts in self.counts.get(case_id, {}).values())

@@ -324,6 +324,7 @@ class Mode(Model):
     """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
+    process that takes turns warms up for `warmup_ms` and up to `stagger_ms` more, see Counts. A
     decision may be taken at each of `looks` equally spaced looks: of a gate about the whole run,
     else about each case. With a `budget_s` for verification, pilot and blocks together, `blocks`
     are the fewest.
@@ -346,6 +347,7 @@ class Mode(Model):
     iterations: Bounds
     warmup_iterations: int = Field(ge=0)
     warmup_ms: Bounds
+    stagger_ms: int = Field(default=0, ge=0)
     scheme: Scheme = "process"
     rounds: int = Field(default=8, ge=1)
     lead_in_ms: Bounds = (20, 20)

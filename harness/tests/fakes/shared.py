@@ -96,6 +96,10 @@ def befall() -> None:
     if ACT == "takes":
         Path(trace + ".take").touch()
         until(Path(trace + ".taken"))
+    if ACT == "meets":  # another one that does so, too
+        name = int(os.environ["SQLITMUS_NAME"])
+        Path(f"{trace}.{name}").touch()
+        until(Path(f"{trace}.{1 - name}"))
     if ACT == "quit":
         answer()
         sys.exit(0)

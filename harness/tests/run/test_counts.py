@@ -442,8 +442,9 @@ def turned(
     observed: Mapping[str, Observed | None], *, alike: bool = False, **changes: Any
 ) -> dict[str, Counts]:
     of = case(**changes)
-    shared = work(of, observed.values(), MODE, TURNING)
-    return allocate(of, observed, MODE, {"b": 300}, shared, TURNING, alike=alike)
+    mode = MODE.model_copy(update={"stagger_ms": 70})
+    shared = work(of, observed.values(), mode, TURNING)
+    return allocate(of, observed, mode, {"b": 300}, shared, TURNING, alike=alike)
 
 
 def test_turns_are_the_same_operations_of_all_processes() -> None:
@@ -457,7 +458,11 @@ def test_turns_are_the_same_operations_of_all_processes() -> None:
     assert fast.warmup * 128 * 5 * US >= 100e6
     assert slow.warmup * 128 * 20 * US >= 300e6
     each_s = 128 * 5e-6
-    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + fast.iterations) * each_s)
+    # warm-ups are longer by three and a half steps in the mean; seven take 70 ms in the middle of
+    # both, and so many iterations are the same for all
+    assert [each.stagger for each in counts.values()] == [8, 8]
+    warmup = fast.warmup + 3.5 * 8
+    assert counts["a"].seconds == pytest.approx(0.05 + (warmup + fast.iterations) * each_s)
 
 
 def test_two_subjects_take_the_same_turns() -> None:

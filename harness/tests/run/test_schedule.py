@@ -2,11 +2,15 @@
 
 from itertools import groupby
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlitmus.catalog.cases import STAGGERS, Counts
 from sqlitmus.catalog.plan import canaries
-from sqlitmus.run.measure.agenda import CANARY, Slot, schedule
+from sqlitmus.run.measure.agenda import CANARY, Slot, schedule, stagger
+from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
 TWICE = canaries(CELLS, "a", {})
@@ -150,3 +154,49 @@ def _reachable(
     while more := {c for pair in pairs if found & set(pair) for c in pair} - found:
         found |= more
     return found
+
+
+@given(st.integers(0, 2**31), st.integers(0, 50))
+def test_eight_blocks_have_each_length_of_a_warm_up_once(seed: int, group: int) -> None:
+    steps = [stagger(STAGGERS * group + number, seed) for number in range(STAGGERS)]
+    assert sorted(steps) == [*range(STAGGERS)]
+
+
+def test_warm_ups_are_longer_in_an_order_of_the_seed() -> None:
+    orders = {tuple(stagger(block, seed) for block in range(STAGGERS)) for seed in range(20)}
+    assert len(orders) == 20
+
+
+PERIOD = 112  # iterations from one collection to the next; a set of 4 turns has 48
+
+
+def level(warmup: int, step: int) -> float:
+    """The mean level of a runner over eight blocks; a collection takes ten iterations' time."""
+    counts = Counts(
+        operations=1,
+        iterations=48,
+        warmup_iterations=warmup,
+        warmup_ms=0,
+        rounds=4,
+        lead_in=4,
+        stagger=step,
+        seconds=0,
+    )
+    levels: list[float] = []
+    for block in range(STAGGERS):
+        turns = Turns.of(counts.staggered(stagger(block, seed=3)))
+        numbers = np.arange(turns.warmup, turns.releases)
+        times = np.where(numbers % PERIOD == 0, 11_000, 1_000).tolist()
+        levels.append(float(level_ns(laps(timed(times, turns))[None])[0]))
+    return float(np.mean(levels))
+
+
+@pytest.mark.parametrize("step", [0, PERIOD // STAGGERS])
+def test_a_rare_collection_falls_into_the_laps_of_warm_ups_of_any_length_alike(step: int) -> None:
+    levels = [level(warmup, step) for warmup in range(0, 2 * PERIOD, 4)]
+    paid = 1_000 * (1 + 10 / PERIOD)  # by somebody who goes on for long
+    assert np.mean(levels) == pytest.approx(paid, rel=0.01)
+    if step:
+        assert max(levels) - min(levels) < 0.15 * paid
+    else:  # many warm-ups meet none, and others pay three times too much
+        assert (min(levels), max(levels)) == (1_000, 1_000 + 10_000 / 32)

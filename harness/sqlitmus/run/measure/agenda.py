@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
-from sqlitmus.catalog.cases import Cells, Counts, PlannedCase
+from sqlitmus.catalog.cases import STAGGERS, Cells, Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.run.verify.answers import Answers
 from sqlitmus.store.file import Look, Sample, extended
@@ -94,6 +94,13 @@ def _block(
     return order[::-1] if block % 2 else order
 
 
+def stagger(block: int, seed: int) -> int:
+    """By how many steps the warm-ups of `block` are longer, the same for all runners: eight blocks
+    have each number once."""
+    rng = random.Random(f"{seed}/warm-up/{block // STAGGERS}")
+    return rng.sample(range(STAGGERS), STAGGERS)[block % STAGGERS]
+
+
 # What is left to measure of a run: its slots, those done, those given up, and who ended early.
 
 
@@ -177,17 +184,27 @@ class Agenda:
         return look
 
     def counts(self, slot: Slot) -> Counts:
-        """How often its cell is done."""
-        return self._plan.counts.get(slot.case, {}).get(slot.runner) or _UNPLANNED
+        """How often its cell is done in its block."""
+        planned = self._planned(slot) or _UNPLANNED
+        return planned.staggered(stagger(slot.block, self._plan.seed))
 
     def counted(self, slot: Slot) -> PlannedCase:
         """Its case with these counts."""
-        return self._plan.counted(self._cases[slot.case], slot.runner)
+        case = self._cases[slot.case]
+        return self.counts(slot).of(case) if self._planned(slot) else case
+
+    def asked(self, slot: Slot) -> PlannedCase:
+        """Its case as the oracle was asked it: with the longest warm-up of all blocks."""
+        case, planned = self._cases[slot.case], self._planned(slot)
+        return planned.longest().of(case) if planned else case
 
     def seconds(self, slot: Slot) -> float:
         """How long it is expected to take."""
         given_up = (slot.case, slot.runner) in self._given_up
         return 0.0 if given_up else self.counts(slot).seconds
+
+    def _planned(self, slot: Slot) -> Counts | None:
+        return self._plan.counts.get(slot.case, {}).get(slot.runner)
 
     def _follow(self, look: Look) -> None:
         self._looks.append(look)

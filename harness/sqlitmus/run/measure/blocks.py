@@ -274,7 +274,7 @@ class Performer:
             self._context.installed[slot.runner],
             slot.label,
             Turns.of(self._agenda.counts(slot)),
-            self._answers.of(case, digest=digest),
+            self._answers.of(self._agenda.asked(slot), digest=digest),
             digest,
         )
 
@@ -286,7 +286,7 @@ class Performer:
             case,
             self._context.installed[slot.runner],
             "measure",
-            self._answers.of(case, digest=digest),
+            self._answers.of(self._agenda.asked(slot), digest=digest),
             digest=digest,
         )
         if self._context.stop.requested > 1:

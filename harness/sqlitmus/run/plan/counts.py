@@ -7,7 +7,7 @@ from math import ceil, gcd, log, log2, pi, sqrt
 
 import numpy as np
 
-from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.catalog.cases import STAGGERS, Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine.conditions import probe
 from sqlitmus.stats import power, warmup
@@ -176,17 +176,20 @@ HARNESS_S = 0.3  # an invocation that was never tried
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """How the processes of a case take turns: how often, and for how long."""
+    """How the processes of a case take turns: how often, and for how long; `at_once` of them warm
+    up together."""
 
     rounds: int
     lead_in_ms: float
     lap_ms: float
+    at_once: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What all processes of a case do alike after their warm-up: `rounds` laps of `lap` iterations,
-    with `lead_in` before each where they take turns; of `operations` each.
+    with `lead_in` before each where they take turns; of `operations` each. For `stagger` see
+    Counts.
 
     `whole` says that a process walks its pools as a whole, in its warm-up and in its laps.
     """
@@ -196,6 +199,7 @@ class Work:
     rounds: int
     lead_in: int
     whole: bool
+    stagger: int = 0
 
 
 def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
@@ -249,8 +253,13 @@ def work(
     lap = max(usual_lap, quarter) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
     operations = min(max(lap // LOOKS, _power(grain)), lap)
-    lead_in = ceil(turning.lead_in_ms * 1e6 / (usual * operations)) if turning else 0
-    return Work(operations, lap // operations, rounds, lead_in, whole=whole)
+    if not turning:
+        return Work(operations, lap // operations, rounds, 0, whole=whole)
+    lead_in, stagger = (
+        ceil(ms * 1e6 / (usual * operations))
+        for ms in (turning.lead_in_ms, mode.stagger_ms / (STAGGERS - 1))
+    )
+    return Work(operations, lap // operations, rounds, lead_in, whole=whole, stagger=stagger)
 
 
 def _power(count: float) -> int:
@@ -289,6 +298,7 @@ def allocate(
         warmup_ms=0,
         rounds=alike_work.rounds if turning else 0,
         lead_in=lead_in,
+        stagger=alike_work.stagger if turning else 0,
         seconds=HARNESS_S,
     )
     return {
@@ -297,6 +307,7 @@ def allocate(
                 update={"warmup_iterations": warmups.get(name, counts.warmup_iterations)}
             ),
             observation,
+            turning.at_once if turning else 1,
         )
         for name, observation in observed.items()
     }
@@ -365,19 +376,21 @@ def _warmups(
     return dict.fromkeys(piloted, ceil(count / each))
 
 
-def _predicted(counts: Counts, observation: Observed | None) -> Counts:
-    """The counts with the invocation's duration as the pilot foretells it."""
+def _predicted(counts: Counts, observation: Observed | None, at_once: int) -> Counts:
+    """The counts with the invocation's duration as the pilot foretells it, where so many warm up
+    `at_once`."""
     if observation is None or observation.operation_ns is None:
         return counts
     iteration_ns = observation.mean_ns * counts.operations
-    warming_ns = 1e6 * observation.ms_of(counts.warmup_iterations * counts.operations)
+    warmup_iterations = counts.warmup_iterations + counts.stagger * (STAGGERS - 1) / 2
+    warming_ns = 1e6 * observation.ms_of(warmup_iterations * counts.operations)
     deviation = observation.between
     if deviation is not None:
         deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / counts.iterations)
     timed_ns = counts.iterations * iteration_ns
     return counts.model_copy(
         update={
-            "seconds": observation.seconds + (warming_ns + timed_ns) / 1e9,
+            "seconds": observation.seconds + (warming_ns / at_once + timed_ns) / 1e9,
             "steadiness": observation.steadiness,
             "steady_from_ms": observation.steady_from_ms,
             "fastest_from_ms": observation.fastest_from_ms,

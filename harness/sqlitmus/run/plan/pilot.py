@@ -186,11 +186,14 @@ def who_takes_turns(
     for case in cases:
         if lone(case, context.catalog.scenarios[case.scenario]):
             rounds[case.id] = 0
+    workers = {case.id: case.workers for case in cases}
     turns: dict[str, Turning] = {}
     for unit in connected([case.id for case in cases], compared):
         many = next((rounds[case] for case in unit if rounds.get(case)), usual)
         if all(rounds.get(case, many) for case in unit) and _room(context, unit, observed):
-            turns |= {case: Turning(many, mode.lead_in_ms[1], mode.lap_ms) for case in unit}
+            for case in unit:
+                at_once = 1 if workers[case] > 1 else system.usable()
+                turns[case] = Turning(many, mode.lead_in_ms[1], mode.lap_ms, at_once)
     return turns
 
 
@@ -399,7 +402,7 @@ def as_given(counts: Counts) -> Work:
     """The work of `counts`, for further runners of their case."""
     rounds = counts.rounds or 1
     lap = counts.iterations // rounds - counts.lead_in
-    return Work(counts.operations, lap, rounds, counts.lead_in, whole=True)
+    return Work(counts.operations, lap, rounds, counts.lead_in, whole=True, stagger=counts.stagger)
 
 
 def _all_observed(

@@ -283,7 +283,9 @@ def ask(
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 try:
-                    measured_answer(context, planned.of(case), answers, digest=case.witnesses)
+                    measured_answer(
+                        context, planned.longest().of(case), answers, digest=case.witnesses
+                    )
                 except Unanswered as silence:
                     answers.give_up(case, [name], silence)
 

@@ -1,8 +1,9 @@
-"""One set: all processes of a case start together, warm up one after the other, and take turns."""
+"""One set: all processes of a case start together, warm up, and take turns."""
 
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -134,7 +135,7 @@ class Seat:
         self._attempt(self._group.wait_until_ready)
 
     def warm_up(self) -> None:
-        """Let the process warm up, alone and everywhere: compilers may use other processors."""
+        """Let the process warm up, on all processors and beside others: nothing is timed."""
         before = self._threads()
         self._attempt(lambda: self._iterate(self._turns.warmup))
         if self._processor is not None and not self.problem:
@@ -236,7 +237,8 @@ class Seat:
             self._group.kill()
 
 
-# One set: all processes of a case start together, warm up one after the other, and take turns.
+# One set: all processes of a case start together, warm up, as many at once as there are processors,
+# and take turns.
 
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
@@ -305,10 +307,7 @@ class Relay:
             for seat in self._seats:
                 seat.arrive()
             watch.arrived([seat.pids() for seat in self._seats])
-            for number, seat in enumerate(self._seats):
-                _go_on(stopped)
-                seat.warm_up()
-                watch.had_the_turn(number)
+            self._warm_up(entries, stopped, watch)
             with system.away_from(self.processor):  # each `ready` would wake the harness there
                 for place in self._through(order(len(entries), rounds, seed), watch):
                     _go_on(stopped)
@@ -330,6 +329,23 @@ class Relay:
         """End every process of the set under way."""
         for seat in self._seats:
             seat.kill()
+
+    def _warm_up(
+        self, entries: Sequence[Entry], stopped: Callable[[], bool], watch: "_Watch"
+    ) -> None:
+        """Let all seats warm up, one for each processor at once; one by one where each has several
+        threads."""
+        at_once = len(system.allowed()) if all(entry.single for entry in entries) else 1
+
+        def warm_up(seat: Seat) -> None:
+            _go_on(stopped)
+            seat.warm_up()
+
+        with ThreadPoolExecutor(max_workers=at_once) as pool:
+            for number, _ in enumerate(pool.map(warm_up, self._seats)):
+                if at_once == 1:
+                    watch.had_the_turn(number)
+        watch.had_turns()
 
     def _through(self, rounds: list[list[int]], watch: "_Watch") -> Iterator[int]:
         """The seats in the order of their turns; each is watched while it waits for its second."""
@@ -372,6 +388,11 @@ class _Watch:
     def had_the_turn(self, place: int) -> None:
         """That seat may have left something running."""
         self._tell_apart(place)
+
+    def had_turns(self) -> None:
+        """Any seat may have left something running: what names none is of nobody."""
+        self._tell_apart(None)
+        self._known.update(process_tree.children())
 
     def _tell_apart(self, place: int | None) -> None:
         """What has become a child of the harness is of the seat that its environment names: a

@@ -61,9 +61,7 @@ def play(
     return relay.play(entries, "seed", stopped)
 
 
-def test_each_warms_up_alone_and_then_they_take_turns(
-    tmp_path: Path, hyperfine_program: str
-) -> None:
+def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program: str) -> None:
     told = play(tmp_path, hyperfine_program, "", "", "")
     assert [one.invocation.problem for one in told] == [None] * 3
     assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
@@ -71,11 +69,25 @@ def test_each_warms_up_alone_and_then_they_take_turns(
     assert {(laps.lost, laps.left_out) for one in told if (laps := one.invocation.laps)} == {
         (None, None)
     }
-    expected = [seat for seat in range(3) for _ in range(TURNS.warmup)]
     rounds = order(3, TURNS.rounds, "seed")
-    expected += [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
-    trace = (tmp_path / "trace").read_text("utf-8").split()
-    assert [int(name) for name in trace] == expected
+    turns = [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
+    trace = [int(name) for name in (tmp_path / "trace").read_text("utf-8").split()]
+    warmup = 3 * TURNS.warmup
+    assert sorted(trace[:warmup]) == [seat for seat in range(3) for _ in range(TURNS.warmup)]
+    assert trace[warmup:] == turns
+
+
+def test_as_many_warm_up_at_once_as_there_are_processors(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "allowed", lambda: [0, 1])
+    told = play(tmp_path, hyperfine_program, "meets", "meets")
+    assert [one.invocation.problem for one in told] == [None] * 2
+    for file in tmp_path.glob("trace.*"):
+        file.unlink()
+    monkeypatch.setattr(system, "allowed", lambda: [0])
+    first, _ = play(tmp_path, hyperfine_program, "meets", "meets", timeout_s=0.5)
+    assert "not ready for iteration 3 of 11 within" in str(first.invocation.problem)
 
 
 def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
