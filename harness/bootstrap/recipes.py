@@ -14,7 +14,7 @@ _RECIPE = re.compile(
 )
 HELP = frozenset({"-h", "--help"})
 # arguments of a recipe that only print: nothing is compiled for them
-LOOKS = HELP | {"--list"}
+LOOKS = HELP | {"--list", "--plan"}
 _LISTING = ((), ("-h",), ("--help",), ("-l",), ("--list",))
 # a recipe with these parameters hands its arguments, --help too, to a program
 _PASSED_ON = "*ARGS"

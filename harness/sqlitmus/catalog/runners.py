@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -62,13 +63,16 @@ class Installed:
         )
 
 
-def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Installed]:
-    """The runners `names`, described side by side, in that order."""
+def discover(
+    catalog: Catalog, names: list[str], tools: paths.Tools, *, start: bool = True
+) -> list[Installed]:
+    """The runners `names`, in that order, described side by side if they may be started."""
     with ThreadPoolExecutor(max_workers=system.usable()) as pool:
         specs = [catalog.runners[name] for name in names]
         folders = [catalog.folders[name] for name in names]
         try:
-            return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
+            install = partial(_install, start=start)
+            return list(pool.map(install, specs, folders, itertools.repeat(tools)))
         except BaseException:  # Ctrl-C, too, which would wait for the slowest answer
             for process in list(_under_way):
                 process_tree.kill(process)
@@ -99,7 +103,7 @@ def expand(arguments: list[str], tools: paths.Tools, root: Path = paths.RUNNERS)
         ) from error
 
 
-def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
+def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools, *, start: bool) -> Installed:
     started = [tool for tool in tools.missing if f"{{{tool}}}" in spec.command]
     absent = next((tool for tool in (spec.tool, *started) if tool not in tools.paths), None)
     if absent is not None:
@@ -113,6 +117,8 @@ def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
     folders = [folder / source for source in spec.sources]
     chosen = {name: env[name] for name in spec.environment}
     fingerprint = _fingerprint(spec, command, chosen, folders)
+    if not start:
+        return Installed(spec, command, env, None, None, fingerprint)
     try:
         description = describe(command, env, fingerprint)
     except ValueError as error:

@@ -333,7 +333,7 @@ class Mode(Model):
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
     `lap_ms`; and there are so many rounds that a process has `collections` of garbage in a set, if
     the pilot saw any. Where no pilot finds them, a process has the least of `iterations`. An
-    invocation is ended after `timeout_s`.
+    invocation is ended after `timeout_s`; one that was never tried is taken to need `process_s`.
     """
 
     title: str
@@ -354,6 +354,7 @@ class Mode(Model):
     lap_ms: int = Field(default=10, ge=1)
     collections: int = Field(default=0, ge=0)
     timeout_s: float = Field(default=TIMEOUT_S, gt=0)
+    process_s: float = Field(default=0.3, gt=0)
 
 
 class Fixture(Model):

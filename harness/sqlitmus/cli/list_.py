@@ -2,13 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from io import StringIO
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlitmus.cli.options import tell
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import json_text, one_line
+
+if TYPE_CHECKING:
+    from sqlitmus.catalog.scenario import Suite
 
 Value = str | int | None | list[str] | Mapping[str, str | list[str]]
 Rows = Sequence[Mapping[str, Value]]
@@ -137,16 +142,19 @@ def _fixtures() -> Rows:
 def _suites() -> Rows:
     from sqlitmus.catalog.cases import cases_of
     from sqlitmus.catalog.definitions import load
+    from sqlitmus.run.plan.options import Options
+    from sqlitmus.run.plan.planning import outlook
+    from sqlitmus.run.processes.progress import Progress
+    from sqlitmus.vocabulary import paths
 
-    return [
-        {
-            "suite": name,
-            "summary": s.summary,
-            "mode": s.mode,
-            "cases": len(cases_of(s, load(), load().modes[s.mode])),
-        }
-        for name, s in load().suites.items()
-    ]
+    def row(name: str, s: "Suite") -> Mapping[str, Value]:
+        costs = outlook(Options(suite=name), load(), paths.tools(), Progress(StringIO()))
+        cells, *seconds = costs["all"].tolist()
+        count = len(cases_of(s, load(), load().modes[s.mode]))
+        about = {"cases": count, "cells": round(cells), "minutes": ceil(sum(seconds) / 60)}
+        return {"suite": name, "summary": s.summary, "mode": s.mode, **about}
+
+    return [row(name, suite) for name, suite in load().suites.items()]
 
 
 def _modes() -> Rows:

@@ -1,5 +1,6 @@
 """`./just run`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
+COLUMNS = ("runner", "cells", "verification", "pilot", "blocks", "all")  # of --plan
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -17,8 +20,8 @@ def register(app: typer.Typer) -> None:
 
 
 @with_options(
-    "suite mode scheme filters cases runners reference blocks time_budget_s margin plan size seed "
-    "label out timeout_s machine fresh wait quiet"
+    "suite mode scheme filters cases runners reference blocks time_budget_s margin counts size "
+    "seed label out timeout_s machine fresh wait quiet"
 )
 def run(
     options: Options,
@@ -29,16 +32,20 @@ def run(
         typer.Option(parser=paths.given, metavar="RUN", help="Go on with an interrupted run."),
     ] = None,
     force: Annotated[bool, typer.Option(help="Resume although something changed.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
+    ] = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import claims, selftest
+    from sqlitmus.cli.list_ import show
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import copies, with_subjects
     from sqlitmus.run import session
     from sqlitmus.run.plan import planning
-    from sqlitmus.run.processes.progress import Progress
+    from sqlitmus.run.processes.progress import Progress, clock
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
@@ -62,6 +69,17 @@ def run(
     if planned and planned.kind == "suite":
         named = planned.subjects
     options, catalog, tools = with_subjects(options, named, catalog, tools)
+    if plan and resume:
+        raise UsageError("--plan says what a new run takes: leave out --resume")
+    if plan:
+        costs = planning.outlook(options, catalog, tools, Progress(sys.stdout))
+        rows = [
+            (n, f"{cells:g}", *map(clock, [*s, sum(s)]))
+            for n, c in costs.items()
+            for cells, *s in [c.tolist()]
+        ]
+        show([dict(zip(COLUMNS, row, strict=True)) for row in rows], as_json=False)
+        return
     if resume and planned:
         with scenarios.again(planned, catalog, progress.insist) as whole:
             ended = session.resume(resume, options, whole, tools, progress, settled, force=force)

@@ -203,6 +203,7 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["run", "--help"], {"python"}),
         (["bench-all", "-f", "bun", "-h"], {"python"}),
         (["claims", "keys", "--list"], {"python"}),
+        (["bench-all", "--plan"], {"python"}),
         (["verify", "-f", "bun"], MEASURES),
         (["bench-quick"], MEASURES),
         (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev", "actionlint"}),

@@ -7,6 +7,10 @@ from collections import Counter
 import pytest
 
 from sqlitmus.analysis import analyse, load
+from sqlitmus.catalog import runners
+from sqlitmus.machine import lock
+from sqlitmus.run.verify import context
+from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
 from tests.worded import notices
@@ -82,3 +86,69 @@ def test_who_says_how_many_blocks_gets_these(desk: Desk) -> None:
     assert desk.run(mode="budget", blocks=2).exit == 0
     assert blocks(desk) == {"get": 2, "all": 2}
     assert desk.clone.latest().plan().sets == {}
+
+
+def test_a_budget_too_short_for_a_verdict_is_exceeded_and_the_run_says_so(desk: Desk) -> None:
+    desk.clone.replace("scenarios/modes.toml", "budget_s = 600", "budget_s = 0.01")
+    assert desk.run(mode="budget").exit == 0
+    assert blocks(desk) == {"get": 10, "all": 10}
+    assert desk.said().splitlines()[0] == (
+        "the time budget allows 0 blocks; 10 are the fewest that give a word, so the run takes "
+        "longer than that (choose less to shorten it)"
+    )
+
+
+def stripped(text: str) -> str:
+    """The text without the blanks around a table's lines."""
+    return "\n".join(line.strip() for line in text.splitlines()).strip()
+
+
+PLAN = """\
+4 cells in 2 cases, 10 blocks of about 1.8 s: done in about 0:18
+the differences that it can tell are unknown until it has run
+before that, verification and pilot take about 5.2 s
+blocks that a --time-budget buys: 497 in 15, 997 in 30 and 1997 in 60 minutes
+4 of 4 cells were never tried here: a process of them counts as 0.3 s
+
+runner        cells   verification   pilot   blocks   all
+───────────────────────────────────────────────────────────
+a             2       0.8 s          1.8 s   6.0 s    8.6 s
+b             2       0.8 s          1.8 s   6.0 s    8.6 s
+A/A control   0       0.0 s          0.0 s   6.0 s    6.0 s
+all           4       1.6 s          3.6 s   0:18     0:23
+"""
+SUITES = """\
+suite   summary   mode       cases   cells   minutes
+────────────────────────────────────────────────────
+quick   small     quick      2       4       1
+full    all       standard   5       15      1
+"""
+
+
+def test_a_plan_says_what_a_run_takes_and_starts_nothing(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan() -> str:
+        done = sqlitmus(capsys, monkeypatch, "run", "--plan", "--mode", "budget", "--size", "s")
+        assert (done.code, done.err) == (0, "")
+        return stripped(done.out)
+
+    with monkeypatch.context() as nothing:
+        nothing.setattr(runners, "describe", None)
+        nothing.setattr(context, "prove", None)
+        nothing.setattr(lock, "hold", None)
+        assert plan() == stripped(PLAN)
+    assert desk.run(mode="budget").exit == 0
+    foretold = plan().splitlines()
+    assert foretold[0] == desk.stderr.getvalue().splitlines()[0]
+    assert foretold[2:5:2] == [
+        "before that, verification and pilot take about 0.0 s",
+        "0 of 4 cells were never tried here: a process of them counts as 0.3 s",
+    ]
+
+
+@pytest.mark.usefixtures("desk")
+def test_the_list_of_suites_tells_how_long_each_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stripped(sqlitmus(capsys, monkeypatch, "list", "suites").out) == stripped(SUITES)

@@ -180,14 +180,14 @@ def test_a_given_plans_counts_are_taken_and_only_new_cells_are_tried(desk: Desk)
     first = desk.clone.latest()
     desk.instant.paces = {"a": even(70_000, "a"), "b": even(90_000, "b")}
     before = len(desk.instant.measured)
-    desk.run(mode="piloted", blocks=1, plan=first.path, fresh=True, label="second")
+    desk.run(mode="piloted", blocks=1, counts=first.path, fresh=True, label="second")
     assert len(desk.instant.measured) == before + 2
     assert counts(desk.clone.latest()) == counts(first)
     assert {m.operations for m in desk.instant.measured[-2:]} == {1024}
 
     desk.clone.runner("new")
     before = len(desk.instant.measured)
-    desk.run(mode="piloted", blocks=1, plan=first.path, fresh=True, label="third")
+    desk.run(mode="piloted", blocks=1, counts=first.path, fresh=True, label="third")
     assert [m.runner for m in desk.instant.measured[before:][:2]] == ["new", "new"]
     assert len(desk.instant.measured) == before + 2 + 3
     third = counts(desk.clone.latest())

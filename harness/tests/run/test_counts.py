@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import (
-    HARNESS_S,
     LONGEST,
     LOOKS,
     QUARTERS,
@@ -483,7 +482,7 @@ def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode
     counts = one(found, mode)
     assert (counts.operations, counts.iterations) == (4, 5)
     assert (counts.warmup_iterations, counts.warmup_ms) == (3, 100)
-    assert counts.seconds == (found.seconds if found else HARNESS_S)
+    assert counts.seconds == (found.seconds if found else mode.process_s)
     assert one(found, mode, 700).warmup_ms == 700
 
 

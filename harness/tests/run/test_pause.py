@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from sqlitmus.run.measure import blocks
-from sqlitmus.run.plan.counts import HARNESS_S
 from sqlitmus.run.processes.progress import Progress, Stop
 from tests.fakes.clone import Clone
 from tests.fakes.instant import PROBE_NS, Desk, Instant
@@ -95,7 +94,7 @@ def test_a_budget_holds_the_pauses_too(desk: Desk, clock: Clock) -> None:
         plan = desk.clone.latest().plan()
         return plan.blocks, plan.sessions
 
-    block_s = 3 * HARNESS_S
+    block_s = 3 * 0.3  # what a process counts as that was never tried
     assert planned(1200 + 33.5 * block_s) == (33, 3)
     assert clock.now == 100 + 1200
     # what is left beside the pauses would give no session a verdict

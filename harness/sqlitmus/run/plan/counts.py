@@ -171,7 +171,6 @@ QUARTERS = 4  # laps in which a process walks through its pools once
 PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
-HARNESS_S = 0.3  # an invocation that was never tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +286,7 @@ def allocate(
         if alike:
             most = max((least_ms.get(name, 0) for name in observed), default=0)
             least_ms = dict.fromkeys(observed, most)
-        each = {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
+        each = {n: _unpiloted(case, o, mode, least_ms.get(n, 0)) for n, o in observed.items()}
         return {n: _single(c, turning) for n, c in each.items()} if turning else each
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
     lead_in = alike_work.lead_in if turning else 0
@@ -299,7 +298,7 @@ def allocate(
         rounds=alike_work.rounds if turning else 0,
         lead_in=lead_in,
         stagger=alike_work.stagger if turning else 0,
-        seconds=HARNESS_S,
+        seconds=mode.process_s,
     )
     return {
         name: _predicted(
@@ -313,17 +312,17 @@ def allocate(
     }
 
 
-def _unpiloted(case: PlannedCase, observation: Observed | None, least_ms: int) -> Counts:
+def _unpiloted(case: PlannedCase, seen: Observed | None, mode: Mode, least_ms: int) -> Counts:
     """The scenario's own numbers; a case that is not warmed up by time has none of it."""
-    seconds = observation.seconds if observation else HARNESS_S
+    seconds = seen.seconds if seen else mode.process_s
     return Counts(
         operations=case.operations,
         iterations=case.iterations,
         warmup_iterations=case.warmup_iterations,
         warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms and not case.writes else 0,
         seconds=seconds,
-        deviation=observation.between if observation else None,
-        operation_ns=1e9 * seconds / max(case.operations, 1) if observation else None,
+        deviation=seen.between if seen else None,
+        operation_ns=1e9 * seconds / max(case.operations, 1) if seen else None,
     )
 
 

@@ -76,7 +76,7 @@ class Options:
     suite: Annotated[str, Option(help="smoke, quick, service or full.")] = "quick"
     mode: Annotated[
         str | None,
-        Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
+        Option(help="smoke, quick, hour, standard, rigorous or gate; the suite's own by default."),
     ] = None
     scheme: Annotated[
         Scheme | None,
@@ -136,7 +136,7 @@ class Options:
     strict: Annotated[
         bool, Option("--strict", help="With --gate: exit 6 if a case is too noisy to tell.")
     ] = False
-    plan: Annotated[
+    counts: Annotated[
         Path | None,
         Option(
             parser=paths.given,

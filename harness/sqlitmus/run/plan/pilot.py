@@ -97,7 +97,7 @@ def rehearse(
     digest = bool(mode.collections) and case.witnesses
     keys = {name: context.key(case, name) + " digest" * digest for name in counts}
     seen = {name: context.memory.get(key, Settling) for name, key in keys.items()}
-    if mode.pilot and not all(seen.values()):
+    if mode.pilot and context.starts and not all(seen.values()):
         seen = _rehearsed(context, case, counts, answers, digest=digest)
         for name, cell in seen.items():
             if cell:
@@ -311,7 +311,7 @@ def plan_counts(
     bias of at most a quarter of the `margin`.
     """
     new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
-    now = pace() if mode.pilot and new else None
+    now = pace() if mode.pilot and new and context.starts else None
     observed = {
         case.id: _all_observed(context, case, cells, answers, mode, reference, given, now)
         for case in cases
@@ -373,7 +373,7 @@ def plan_counts(
             }
         right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
         planned[case_id] = of | right
-    if turning and context.relay:
+    if turning and context.relay and context.starts:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
 
@@ -457,7 +457,7 @@ def _observed(
         and (now is None or (remembered.pace is not None and now.agrees(remembered.pace)))
         and remembered.window_ms >= _needed(remembered, longest_ms)
     )
-    if enough or not target:
+    if enough or not target or not context.starts:
         return remembered
     processes: list[PilotProcess] = []
     observation: Observed | None = None

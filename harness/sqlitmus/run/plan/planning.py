@@ -6,6 +6,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from sqlitmus import __version__, machine
 from sqlitmus.catalog import fixture, plan
@@ -17,14 +20,16 @@ from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
 from sqlitmus.run.plan.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.plan.options import Options
-from sqlitmus.run.processes.progress import clock
+from sqlitmus.run.processes.progress import Progress, clock
 from sqlitmus.run.verify.answers import Answers, measured_answer, verify_cells
-from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.context import Context, opened
 from sqlitmus.run.verify.invocations import Unanswered
+from sqlitmus.stats.estimate import Array
+from sqlitmus.store.file import Verified
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.text import counted, one_line
+from sqlitmus.vocabulary.text import counted, listed, one_line
 
 # Programs that a plan names by their paths: resuming a folder from elsewhere must not start them.
 
@@ -86,10 +91,11 @@ def freeze(
     foretold = {case.id: fit[case.id] for case in cases if not case.fixed}
     planned = extent(options, mode, counts, foretold, costs, left_s)
     blocks = planned.blocks
-    few = blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s
-    if few and (options.claims or options.advice):
-        context.progress.insist(shortened(MINIMUM_BLOCKS, blocks))
-        planned = Extent(MINIMUM_BLOCKS, 1, {}, MINIMUM_BLOCKS * sum(costs.values()))
+    block_s = sum(costs.values())
+    obeyed = options.blocks or (options.time_budget_s and not options.claims and not options.advice)
+    if left_s and not obeyed and left_s < MINIMUM_BLOCKS * block_s:
+        context.progress.insist(shortened(MINIMUM_BLOCKS, int(left_s / block_s)))
+        planned = Extent(MINIMUM_BLOCKS, 1, {}, MINIMUM_BLOCKS * block_s)
         blocks = planned.blocks
     canary = reference if blocks > 1 and options.kind != "selftest" else None
     if canary is None:
@@ -148,7 +154,7 @@ def _size(fit: Cells, planned: Extent, pause_s: float) -> str:
 
 
 def _sized(context: Context, case: PlannedCase) -> PlannedCase:
-    file = context.invocations.fixtures.of(case)
+    file = context.invocations.fixtures.of(case) if context.starts else None
     if file is None:
         return case
     steps = steps_of(context.catalog.scenarios[case.scenario], case.axes)
@@ -235,7 +241,7 @@ def prepare(
         return None
     fit = answers.fit(present)
     reference = _reference(options, context, cells, fit)
-    given = RunDirectory.open(options.plan).plan().counts if options.plan else {}
+    given = RunDirectory.open(options.counts).plan().counts if options.counts else {}
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
@@ -299,3 +305,62 @@ def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> 
         (name for name in [PREFERRED_REFERENCE, *present] if name in present),
         among(context, cells)[0],
     )
+
+
+# What a run would take, by what is known before anything is started.
+
+
+VERIFICATION_S = 0.4  # of a cell that was never verified
+
+
+def outlook(
+    options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress
+) -> dict[str, Array]:
+    """What a new run takes of each runner, of its A/A control and of all, as earlier runs foretell:
+    the number of cells, and the seconds of their verification, their pilot and all blocks.
+
+    Says what budgets buy, and how many cells were never tried. Starts nothing.
+    """
+    from sqlitmus.run.plan.counts import Observed, case_seconds
+    from sqlitmus.run.plan.pilot import plan_counts
+
+    _, mode = options.mode_in(catalog)
+    cases, cells = chosen(options, catalog, mode)
+    settings: dict[str, Any] = {"size": options.size, "fresh": options.fresh, "timeout_s": 0}
+    with opened(catalog, tools, progress, cells, **settings, start=False) as context:
+        present, memory = context.present(cells), context.memory
+        keys = {(c.id, name): context.key(c, name) for c in cases for name in present[c.id]}
+        verified = {at: memory.get(key, Verified) for at, key in keys.items()}
+        right = {(c, n): Verified(case=c, runner=n, outcome="ok") for c, n in keys}
+        answers = Answers({at: verified[at] or right[at] for at in keys}, {}, {})
+        fit = answers.fit(present)
+        reference = _reference(options, context, cells, fit)
+        given = RunDirectory.open(options.counts).plan().counts if options.counts else {}
+        margin = options.margin
+        counts = plan_counts(context, cases, fit, answers, mode, reference, given, margin=margin)
+        costs = {name: np.zeros(4) for name in among(context, fit)}
+        untried = 0
+        for case, name in [(case, name) for case, names in fit.items() for name in names]:
+            planned, seen = counts[case][name], memory.get(keys[case, name], Observed)
+            new = name not in given.get(case, {}) and not (seen and seen.processes >= mode.pilot)
+            tries = mode.pilot and new and mode.pilot + bool(planned.rounds)
+            first_s = 0.0 if verified[case, name] else VERIFICATION_S
+            costs[name] += [1, first_s, tries * planned.seconds, planned.seconds]
+            untried += new
+        many, *begin, once_s = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
+        left_s = budget_s(options, mode)
+        left_s = left_s and max(left_s - sum(begin), 1e-3)
+        plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
+    by_case = case_seconds(counts, fit, canaries(fit, plan.canary, {}))
+    block_s = sum(by_case.values()) or 1e-3
+    passes = sum(plan.sets.get(case, plan.blocks) * s for case, s in by_case.items()) / block_s
+    buys = [f"{max(int((60 * m - sum(begin)) / block_s), 0)} in {m}" for m in (15, 30, 60)]
+    progress.say(f"before that, verification and pilot take about {clock(sum(begin))}")
+    progress.say(f"blocks that a --time-budget buys: {listed(buys)} minutes")
+    progress.say(
+        f"{untried} of {counted(int(many), 'cell')} were never tried here: a process of them "
+        f"counts as {mode.process_s:g} s"
+    )
+    costs["A/A control"] = np.array([0, 0, 0, block_s - once_s])
+    costs["all"] = np.sum([*costs.values()], axis=0)
+    return {name: cost * [1, 1, 1, passes] for name, cost in costs.items()}

@@ -7,8 +7,8 @@ import json
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,7 +94,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the steps of a session share; `installed` includes the oracle."""
+    """What the steps of a session share; `installed` includes the oracle. Unless it `starts`
+    anything, what is remembered of cells is all there is."""
 
     catalog: Catalog
     invocations: Invocations
@@ -108,6 +109,7 @@ class Context:
     prober: Prober
     timeout_s: float
     relay: Relay | None  # None where the system cannot let processes take turns
+    starts: bool = True
 
     def key(self, case: PlannedCase, runner: str) -> str:
         """The memory's key of a cell."""
@@ -137,90 +139,73 @@ def opened(
     pins: list[int] | None = None,
     keep_jobs: bool = True,
     held: tuple[int, ...] = (),
+    start: bool = True,
 ) -> Generator[Context]:
     """The context for `cells`; its scratch folder is removed at the end. Raises NotFit.
 
-    Nothing started in the block outlives it; the descriptors `held` are open until then.
+    Nothing started in the block outlives it; the descriptors `held` are open until then. Without
+    `start` nothing is started, and a runner that set-up will make counts as present.
     """
-    with process_tree.none_outlive(*held) as left:
-        if many := process_tree.of_the_dead():
+    alone = nullcontext(process_tree.Leftovers())
+    with process_tree.none_outlive(*held) if start else alone as left:
+        if start and (many := process_tree.of_the_dead()):
             were = counted(many, "process", "processes")
             progress.insist(f"ended {were} that a killed run or set-up had left running")
-        with _opened(
-            *(catalog, tools, progress, cells, left),
+        hyperfine = tools.need("hyperfine") if start else ""
+        requested = {name for names in cells.values() for name in names}
+        oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
+        names = [name for name in catalog.runners if name in requested or name == oracle]
+        installed = {i.spec.name: i for i in runners.discover(catalog, names, tools, start=start)}
+        if installed[oracle].missing:
+            raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
+        if not start:
+            later = {n: i for n, i in installed.items() if i.missing == f"{paths.NOT_YET}setup"}
+            installed |= {name: replace(i, missing=None) for name, i in later.items()}
+        missing = {name: i.missing for name, i in installed.items() if i.missing}
+        for name, reason in missing.items():
+            progress.say(f"{name}: missing: {reason}")
+        if start and requested <= missing.keys():
+            raise NotFit("no runner is present; run ./just setup and read what it reports")
+        scratch = make_scratch()
+        executor = Hyperfine(hyperfine, scratch)
+        launcher = Launcher(scratch)
+        prober = Prober(scratch)
+        relay = None if unsupported() else Relay(executor, timeout_s, system.fastest())
+        stop = Stop(executor, launcher, prober, *([relay] if relay else []))
+        logs = scratch / "logs"
+        logs.mkdir()
+        invocations = Invocations(
+            catalog,
+            executor,
             size=size,
             timeout_s=timeout_s,
-            fresh=fresh,
+            scratch=scratch,
+            logs=logs,
+            launcher=launcher,
+            leftovers=left,
             pins=pins,
             keep_jobs=keep_jobs,
-        ) as context:
-            yield context
-
-
-@contextmanager
-def _opened(
-    catalog: Catalog,
-    tools: paths.Tools,
-    progress: Progress,
-    cells: Cells,
-    left: process_tree.Leftovers,
-    *,
-    size: str,
-    timeout_s: float,
-    fresh: bool,
-    pins: list[int] | None,
-    keep_jobs: bool,
-) -> Generator[Context]:
-    hyperfine = tools.need("hyperfine")
-    requested = {name for names in cells.values() for name in names}
-    oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
-    names = [name for name in catalog.runners if name in requested or name == oracle]
-    installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
-    if installed[oracle].missing:
-        raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
-    missing = {name: i.missing for name, i in installed.items() if i.missing}
-    for name, reason in missing.items():
-        progress.say(f"{name}: missing: {reason}")
-    if requested <= missing.keys():
-        raise NotFit("no runner is present; run ./just setup and read what it reports")
-    scratch = make_scratch()
-    executor = Hyperfine(hyperfine, scratch)
-    launcher = Launcher(scratch)
-    prober = Prober(scratch)
-    relay = None if unsupported() else Relay(executor, timeout_s, system.fastest())
-    stop = Stop(executor, launcher, prober, *([relay] if relay else []))
-    logs = scratch / "logs"
-    logs.mkdir()
-    invocations = Invocations(
-        catalog,
-        executor,
-        size=size,
-        timeout_s=timeout_s,
-        scratch=scratch,
-        logs=logs,
-        launcher=launcher,
-        leftovers=left,
-        pins=pins,
-        keep_jobs=keep_jobs,
-        say=progress.insist,
-    )
-    earlier = Memory(fresh=fresh)
-    try:
-        with stop.listening():
-            prove(installed[oracle], scratch / "vectors", fresh=fresh)
-            yield Context(
-                catalog,
-                invocations,
-                installed,
-                installed[oracle],
-                earlier,
-                progress,
-                stop,
-                size,
-                Counter.among(tools, scratch),
-                prober,
-                timeout_s,
-                relay,
-            )
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+            say=progress.insist,
+        )
+        earlier = Memory(fresh=fresh)
+        try:
+            with stop.listening():
+                if start:
+                    prove(installed[oracle], scratch / "vectors", fresh=fresh)
+                yield Context(
+                    catalog,
+                    invocations,
+                    installed,
+                    installed[oracle],
+                    earlier,
+                    progress,
+                    stop,
+                    size,
+                    Counter.among(tools, scratch),
+                    prober,
+                    timeout_s,
+                    relay,
+                    start,
+                )
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
