@@ -32,7 +32,7 @@ verify *ARGS:
 bench-quick *ARGS:
     @python -m sqlitmus run --suite quick "$@"
 
-# Measure: the full suite on every runner here; --time-budget says for how long
+# Measure: the full suite, 80 cases, in an hour or --time-budget; --plan says what each runner takes
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 
