@@ -283,7 +283,7 @@ class Gated(Model):
 @dataclass(frozen=True, slots=True, eq=False)
 class RunData:
     """A run in memory. `checks` is keyed by (case id, runner name); `presets` are by what weights
-    it is decided."""
+    it is decided. `under_way` says that somebody measures it now."""
 
     plan: Plan
     checks: dict[tuple[str, str], Verified]
@@ -294,6 +294,7 @@ class RunData:
     details: Details | None = None
     gate: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
+    under_way: bool = False
 
 
 def load(directory: Path) -> RunData:

@@ -91,7 +91,7 @@ def cores(machine: dict[str, str]) -> int | None:
 def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
     samples, planned, looks = run.samples, run.plan.blocks, run.plan.looks
     if not samples.complete:
-        yield Notice("unfinished", complete, planned)
+        yield Notice("under way" if run.under_way else "unfinished", complete, planned)
     elif run.plan.gate is not None and complete in _looks(planned, looks):
         yield Notice("settled", complete, planned, level=pocock(looks), looks=looks)
     elif complete < planned:

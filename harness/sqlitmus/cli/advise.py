@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Format, as_label, check_format, finish, with_options
+from sqlitmus.cli.options import Format, as_label, check_format, finish, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -45,14 +45,13 @@ def advise(
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.catalog import settings as settingfile
     from sqlitmus.run import session
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.workload.scenarios import tried
 
     check_format(format_)
     catalog = definitions.load()
     if runner not in catalog.runners:
         raise UsageError(unknown("runner", runner, catalog.runners))
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options)
     trying, planned = tried(
         settingfile.only(settingfile.read(), settings or []),
         *(catalog, runner, workload, progress.insist),

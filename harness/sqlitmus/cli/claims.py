@@ -10,7 +10,7 @@ import typer
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import Format, check_format, finish, save, tell, with_options
+from sqlitmus.cli.options import Format, check_format, finish, save, tell, watched, with_options
 from sqlitmus.machine import system
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
@@ -138,7 +138,6 @@ def claims(
     from sqlitmus.catalog import claims as claimfiles
     from sqlitmus.catalog import definitions
     from sqlitmus.run import session
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.vocabulary import paths
 
     check_format(format_)
@@ -167,7 +166,7 @@ def claims(
         label=options.label or "claims",
         subjects=subjects,
     )
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options)
     ended = session.run(options, catalog, tools, progress)
     finish(ended, progress, format_, all_rows=all_rows)
 

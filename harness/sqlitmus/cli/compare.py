@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Format, check_format, finish, with_options, write
+from sqlitmus.cli.options import Format, check_format, finish, watched, with_options, write
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -44,12 +44,11 @@ def compare(
     from sqlitmus.catalog import definitions
     from sqlitmus.cli.options import text_of
     from sqlitmus.compare.comparison import Request, measure, of_runs
-    from sqlitmus.run.processes.progress import Progress
 
     check_format(format_)
     if options.strict and not options.gate:
         raise UsageError("--strict belongs to --gate; add --gate PERCENT, or leave it out")
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options)
     if _is_run(base) or _is_run(new):
         if not (_is_run(base) and _is_run(new)):
             other = new if _is_run(base) else base

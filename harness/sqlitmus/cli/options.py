@@ -6,9 +6,9 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import MISSING, fields
-from functools import wraps
+from contextlib import contextmanager, suppress
+from dataclasses import MISSING, fields, replace
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypedDict, get_type_hints
@@ -17,7 +17,7 @@ import typer
 
 from sqlitmus.machine import plainfiles
 from sqlitmus.run.plan.options import NOT_IN_NAMES, Options
-from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
+from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import visible
 
 if TYPE_CHECKING:
@@ -155,12 +155,46 @@ def check_format(
         raise UsageError(f"{lead} {name!r}; expected one of {', '.join(formats)}")
 
 
-def measured(ended: "Ended", progress: "Progress") -> Path:
-    """The run's directory; where it was interrupted, print how to resume and end the command."""
+def watched(options: Options, weights: str | None = None) -> "Progress":
+    """A session's progress, which between blocks makes the page of the run so far."""
+    from sqlitmus.run.processes.progress import Progress
+
+    progress = Progress(quiet=options.quiet)
+    progress.so_far = partial(_so_far, progress, weights, under_way=True)
+    return progress
+
+
+def _so_far(progress: "Progress", weights: str | None, run: Path, *, under_way: bool) -> None:
+    """Make the page of the unfinished `run`, and tell where it stands."""
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.render.document import sentences
+
+    try:
+        if (data := replace(load(run), under_way=under_way)).plan.confirms:
+            return  # it is read with the run that it confirms
+        save(text_of(report := analyse(data, None, weights), "html"), run / "report.html")
+    except SqlitmusError as error:
+        progress.say(f"no page of the run so far: {error}")
+        return
+    if report.blocks_complete == 1 or not under_way:
+        progress.say(f"report so far: {run / 'report.html'}")
+    progress.say(sentences.so_far(report))
+
+
+def measured(ended: "Ended", progress: "Progress", weights: str | None = None) -> Path:
+    """The run's directory; where it was interrupted, make its page, say how to resume, and end."""
     if ended.exit != Exit.INTERRUPTED and ended.directory:
         return ended.directory
-    command = f"./just run --resume {shlex.quote(str(ended.directory))}"
-    where = f"go on with: {command}" if ended.directory else "nothing was measured yet"
+    where = "nothing was measured yet"
+    if ended.directory:
+        from sqlitmus.store.folder import RunDirectory
+
+        command = f"go on with: ./just run --resume {shlex.quote(str(ended.directory))}"
+        where = f"{where}; {command}"
+        if RunDirectory(ended.directory).samples():
+            where = command
+            with suppress(KeyboardInterrupt):  # the page before is whole
+                _so_far(progress, weights, ended.directory, under_way=False)
     progress.insist(f"interrupted; {where}")
     raise typer.Exit(ended.exit)
 
@@ -174,7 +208,7 @@ def finish(
     weights: str | None = None,
 ) -> NoReturn:
     """End a command that measured: its page, its report in `format_` on stdout, its exit code."""
-    directory = measured(ended, progress)
+    directory = measured(ended, progress, weights)
     with reporting(directory):
         from sqlitmus.analysis import analyse, load
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Weights, finish, with_options
+from sqlitmus.cli.options import Weights, finish, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -49,7 +49,7 @@ def run(
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()
     presets.chosen(weights, presets.load(), catalog)
     planned = RunDirectory.open(resume).plan() if resume else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus.cli.options import measured, reporting, save_reports, tell, with_options
+from sqlitmus.cli.options import measured, reporting, save_reports, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import json_text
@@ -50,7 +50,6 @@ def selftest(
     from sqlitmus.catalog.cases import make_case, parse_case
     from sqlitmus.compare.subject import copies
     from sqlitmus.run import session
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.vocabulary import paths
 
     catalog = definitions.load()
@@ -66,7 +65,7 @@ def selftest(
         reference=resolved.labels[0],
         subjects=resolved.subjects,
     )
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options)
     conclude(
         session.run(options, resolved.catalog, resolved.tools, progress), progress, json_=json_
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import as_label, finish, save, tell, with_options
+from sqlitmus.cli.options import as_label, finish, save, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -54,11 +54,10 @@ def workload(
     from sqlitmus.cli.verify import compare
     from sqlitmus.compare.subject import with_subjects
     from sqlitmus.run import session
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.workload import scenarios
     from sqlitmus.workload.database import parsed
 
-    progress = Progress(quiet=options.quiet)
+    progress = watched(options)
     if file[0] == "init":
         _begin(file[1:], database, progress, parsed(sample) if sample else None)
         return

@@ -78,7 +78,7 @@ def replace(file: Path, data: bytes) -> None:
         if status:
             part.chmod(stat.S_IMODE(status.st_mode))
         part.replace(file)
-    except OSError:
+    except BaseException:  # a Ctrl-C, too
         part.unlink(missing_ok=True)
         raise
 

@@ -63,6 +63,7 @@ class SelfTest:
 
 NoticeKind = Literal[
     "unfinished",
+    "under way",
     "control",
     "settled",
     "shared",

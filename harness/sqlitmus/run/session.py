@@ -77,7 +77,6 @@ def resume(
                     "run, or add --force (the report will say so)."
                 )
             plan = plan.model_copy(update={"forced": True})
-        if changed:
             directory.change_plan(plan)
         present = context.present(plan.cells)
         answers = verify_cells(context, plan.cases, present)

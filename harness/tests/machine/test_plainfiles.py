@@ -108,3 +108,17 @@ def test_a_link_under_the_name_of_the_half_written_file_goes(tmp_path: Path, dia
     plainfiles.replace(tmp_path / "report.html", b"new")
     assert diary.read_text() == "my diary"
     assert (tmp_path / "report.html").read_bytes() == b"new"
+
+
+def test_a_ctrl_c_leaves_the_file_as_it_was_and_none_beside_it(
+    diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        plainfiles.replace(diary, b"new")
+    assert [(file.name, file.read_text()) for file in diary.parent.iterdir()] == [
+        ("diary.txt", "my diary")
+    ]

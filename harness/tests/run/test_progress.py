@@ -4,6 +4,7 @@
 
 import io
 import os
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,31 @@ def test_quiet_says_only_what_must_be_said() -> None:
     work(progress)
     progress.insist("how to go on")
     assert stream.getvalue() == "how to go on\n"
+
+
+@pytest.mark.parametrize(
+    ("cost_s", "pages"), [(0.1, [*range(1, 10)]), (3.0, [1, 4, 7]), (60.0, [1])]
+)
+def test_pages_of_the_run_so_far_take_their_share_of_the_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cost_s: float, pages: list[int]
+) -> None:
+    now, made = [0.0], list[int]()
+    for name in ("monotonic", "process_time"):
+        monkeypatch.setattr(f"sqlitmus.run.processes.progress.time.{name}", lambda: now[0])
+    progress, remaining = Progress(io.StringIO()), Remaining(600)
+
+    def page(run: Path) -> None:
+        assert run == tmp_path
+        made.append(int(now[0] // 60))
+        now[0] += cost_s
+
+    progress.so_far = page
+    for _ in range(9):  # blocks of ten, each of a minute
+        now[0] += 60
+        remaining.did(60)
+        progress.block_ended(tmp_path, remaining)
+    assert made == pages
+    assert remaining.left() == pytest.approx(max(60 - cost_s * len(pages), 0))  # at pace 1
 
 
 @pytest.mark.parametrize(

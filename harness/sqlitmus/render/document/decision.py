@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import floor, log10
+from math import floor, inf, log10
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
@@ -25,8 +25,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
     """What the first screen says, a sentence or two each."""
     mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
-    times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in advice.costs}
-    first, *others = ranking.say(advice.ranking, Amounts(times, " a query"))
+    first, *others = ranking.say(advice.ranking, amounts(advice))
     decision = [f"For this workload (calls: {mix}; {workers}): {first}", *others]
     parts = [decision, list(_left_out(advice)), list(_would(advice))]
     return [" ".join(part) for part in parts if part]
@@ -134,9 +133,16 @@ def _verdict(choice: Choice) -> list[str]:
         return [
             f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
         ]
-    what = "start-up and database time" if choice.starts else "database time"
-    times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in choice.costs}
-    return ranking.say(choice.ranking, Amounts(times, f" of {what} {PER}"))
+    return ranking.say(choice.ranking, amounts(choice))
+
+
+def amounts(about: Choice | Recommendation) -> Amounts:
+    """What the runners take, the least first."""
+    per = " a query"
+    if isinstance(about, Choice):
+        per = f" of {'start-up and database time' if about.starts else 'database time'} {PER}"
+    costs = sorted(about.costs, key=lambda cost: cost.time.value if cost.time else inf)
+    return Amounts({c.runner: fmt.duration(c.time and c.time.value) for c in costs}, per)
 
 
 def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:

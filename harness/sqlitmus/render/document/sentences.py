@@ -1,10 +1,11 @@
 """Headline, notices and trust as sentences; their numbers are written by `format`."""
 
 from collections.abc import Callable, Iterator, Mapping
+from statistics import geometric_mean
 
 from sqlitmus.render.document import decision
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.ranking import left_out, ratio, say
+from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
 from sqlitmus.results.advice import Advice, Counsel, Effect, Setting, Tried
 from sqlitmus.results.notices import CanarySummary, Notice, NoticeKind
 from sqlitmus.results.recommendation import Recommendation, Weighed
@@ -103,6 +104,9 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "unfinished": lambda n: (
         f"The run was not finished: {n.count} of {n.of} blocks are complete. Comparisons use only "
         "blocks in which both runners have a value."
+    ),
+    "under way": lambda n: (
+        f"Block {n.count} of {n.of}, under way: reload for newer figures, and decide at the end."
     ),
     "control": lambda n: (
         f"The A/A control differs from itself at 1 % in {n.count} of {counted(n.of, 'case')}, more "
@@ -277,6 +281,31 @@ def group(ordered: Group) -> str:
     out = [left_out(excluded, some(excluded.cases)) for excluded in order.excluded]
     cases = counted(ordered.cases, "case")
     return f"{capital(ordered.group)} ({cases}): {' '.join([*say(order), *out])}"
+
+
+def so_far(report: Report) -> str:
+    """Where a run stands, in a line: who is ahead or, until there are verdicts, what each takes."""
+    block = f"block {report.blocks_complete} of {report.blocks_planned}"
+    decided = next((a for a in report.headline if isinstance(a, Weighed | Recommendation)), None)
+    choice = decided.choices[0] if isinstance(decided, Weighed) else decided
+    amounts = decision.amounts(choice) if choice and choice.costs else None
+    if any(isinstance(about, FewBlocks) for about in report.headline):
+        amounts = amounts or _means(report)
+        takes = listed([f"{name} {text}" for name, text in amounts.texts.items()])
+        return f"{block}, still open: {takes}{amounts.per}"
+    ranked = say(choice.ranking, amounts) if choice and amounts else ()
+    return f"{block}: {' '.join(ranked or map(statement, report.headline))}"
+
+
+def _means(report: Report) -> Amounts:
+    """The geometric mean of each runner's times over the cases that all of them completed."""
+    times = [{c.runner: c.time.value for c in case.cells if c.time} for case in report.cases]
+    names = {name for row in times for name in row}
+    whole = [row for row in times if row.keys() == names]
+    means = {name: geometric_mean(row[name] for row in whole) for name in names if whole}
+    texts = {name: fmt.duration(means[name]) for name in sorted(means, key=means.__getitem__)}
+    per = f" (geometric mean of {counted(len(whole), 'case')})"
+    return Amounts(texts, per if whole else "no case has a time of every runner")
 
 
 def definition(report: Report) -> str:

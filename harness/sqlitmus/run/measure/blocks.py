@@ -427,6 +427,8 @@ class Measuring:
         record = Block(block=block, before=before, after=after, idle=idle)
         self._directory.add_block(record)
         self._passes.append(record)
+        if block + 1 < self.agenda.blocks:  # the last one's page is the report
+            self._context.progress.block_ended(self._directory.path, remaining)
         return True
 
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:

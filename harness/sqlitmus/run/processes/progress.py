@@ -4,8 +4,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol, TextIO
 
 from sqlitmus.vocabulary.text import one_line
@@ -80,10 +81,13 @@ def all_like_ctrl_c() -> Generator[None]:
 
 
 SILENCE_S = 30.0  # after which a step is told that is no milestone
+SHARE, PAGE_S = 0.02, 1.0  # of a run's time, for its pages; what the first is taken to cost
 
 
 class Progress:
     """One line that is rewritten on a terminal; elsewhere a line per block, or after a silence."""
+
+    so_far: Callable[[Path], None] | None = None  # makes the page of a run, tells where it stands
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
@@ -93,6 +97,16 @@ class Progress:
         self._quiet = quiet
         self._open = False
         self._spoke = time.monotonic()
+        self._page_s, self._paged = PAGE_S, float("-inf")
+
+    def block_ended(self, run: Path, remaining: "Remaining") -> None:
+        """Let the page of `run` be made, if it keeps to its share of the time."""
+        begin, used = time.monotonic(), time.process_time()
+        if self.so_far and min(remaining.left(), begin - self._paged) * SHARE >= self._page_s:
+            self.so_far(run)
+            self._paged = time.monotonic()
+            self._page_s = time.process_time() - used
+            remaining.did(self._paged - begin)
 
     def say(self, text: str) -> None:
         """Print a line that stays."""

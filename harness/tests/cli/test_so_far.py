@@ -1,0 +1,164 @@
+"""The answer as it forms: between blocks, the page of the run so far and a line on where it stands;
+a Ctrl-C leaves a page that says how far the run came."""
+
+import os
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sqlitmus.cli import options
+from sqlitmus.render.document.format import THIN
+from sqlitmus.run.processes import progress
+from tests.fakes.clone import Clone, Done, measured_order, planned_order
+from tests.fakes.instant import Desk, even
+
+OF = "of database time per 1,000 requests"
+WEIGHTS = ("--weights", "get=600,all=400")
+
+
+@pytest.fixture
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Runner `b` takes three times as long as `a`; a page costs nothing, so each block has one."""
+    catalogue.two_of_each("")
+    desk = Desk.make(catalogue, monkeypatch)
+    desk.instant.paces = {"a": even(1100, "a"), "b": even(3300, "b")}
+    monkeypatch.setattr(progress, "PAGE_S", 0)
+    clock = SimpleNamespace(monotonic=lambda: desk.instant.now_ns / 1e9, process_time=lambda: 0)
+    monkeypatch.setattr(progress, "time", clock)
+    return desk
+
+
+def page(desk: Desk) -> Path:
+    return desk.clone.root / "results/latest/report.html"
+
+
+def state(desk: Desk) -> str:
+    """How far the page says the run came; "" without a page or a word on that."""
+    text = page(desk).read_text("utf-8") if page(desk).exists() else ""
+    assert not text or text.rstrip().endswith("</html>")
+    said = re.search(r"Block \d+ of \d+, under way|not finished: \d+ of \d+ blocks", text)
+    return said[0] if said else ""
+
+
+def when(desk: Desk, number: int, deed: Callable[[], None]) -> None:
+    """Do `deed` while runner `a` is measured for the time `number`."""
+    desk.instant.before = lambda name, now: deed() if (name, now) == ("a", number) else None
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def run(desk: Desk, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
+    done = desk.sqlitmus(capsys, "run", "--size", "s", "--seed", "3", *arguments)
+    return Done(done.code, done.out, done.err.replace(THIN, " "))
+
+
+def after_the_plan(done: Done) -> list[str]:
+    """Lines of stderr but those on each block's work."""
+    lines = done.err.splitlines()
+    (first,) = (n for n, line in enumerate(lines) if line.startswith("fewer than 10 blocks"))
+    return [line for line in lines[first + 1 :] if "left" not in line]
+
+
+def test_page_and_line_sharpen_block_by_block(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+    desk.instant.before = lambda _name, _number: seen.append(state(desk))
+    done = run(desk, capsys, "--blocks", "12", *WEIGHTS)
+    assert done.code == 0
+    assert list(dict.fromkeys(seen)) == ["", *(f"Block {n} of 12, under way" for n in range(1, 12))]
+    assert state(desk) == ""
+    lines = [line for line in done.err.splitlines() if re.match(r"block \d+ of", line)]
+    assert len(lines) == 11
+    assert lines[0] == f"block 1 of 12, still open: a 1.10 ms and b 3.29 ms {OF}"
+    assert all("still open" in line for line in lines[:9])
+    assert lines[9].startswith(
+        f"block 10 of 12: a is fastest: 1.10 ms {OF}. b takes 3.30 ms (3.00× "
+    )
+    assert done.err.count("report so far: ") == 1
+
+
+def test_quiet_makes_the_page_and_says_nothing(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+    when(desk, 9, lambda: seen.append(state(desk)))
+    assert run(desk, capsys, "--blocks", "4", "-q").err == ""
+    assert seen == ["Block 2 of 4, under way"]
+
+
+def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    when(desk, 9, interrupt)  # in block 3: of two cases, each with an A/A control
+    done = run(desk, capsys, "--blocks", "4")
+    assert done.code == 130
+    where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
+    told = "still open: a 1.10 µs and b 3.29 µs (geometric mean of 2 cases)"
+    assert after_the_plan(done) == [
+        f"report so far: {where}/report.html",
+        f"block 1 of 4, {told}",
+        f"block 2 of 4, {told}",
+        f"report so far: {where}/report.html",
+        f"block 2 of 4, {told}",
+        f"interrupted; go on with: ./just run --resume {where}",
+    ]
+    assert state(desk) == "not finished: 2 of 4 blocks"
+    assert desk.sqlitmus(capsys, "run", "--resume", str(page(desk).parent)).code == 0
+    assert state(desk) == ""
+
+
+def test_ctrl_c_before_anything_was_measured_says_so(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.instant.before = lambda _name, _number: [interrupt() for _ in range(2)][0]
+    done = run(desk, capsys, "--blocks", "4", "-q")
+    assert done.code == 130
+    where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
+    assert done.err == (
+        f"interrupted; nothing was measured yet; go on with: ./just run --resume {where}\n"
+    )
+    assert not page(desk).exists()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_a_page_is_made_loses_nothing(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """The first Ctrl-C lets the page be made, the second leaves the one before."""
+    save, states = options.save, list[str]()
+
+    def interrupted(text: str, output: Path) -> None:
+        states.append(state(desk))
+        if len(states) == 2:
+            for _ in range(times):
+                interrupt()
+        save(text, output)
+
+    monkeypatch.setattr(options, "save", interrupted)
+    assert run(desk, capsys, "--blocks", "4").code == 130
+    before = ["", "Block 1 of 4, under way"]
+    assert states == [*before, "Block 2 of 4, under way" if times == 1 else before[-1]]
+    assert state(desk) == "not finished: 2 of 4 blocks"
+    assert desk.clone.latest().blocks()[-1].block == 1
+    assert run(desk, capsys, "--resume", str(page(desk).parent)).code == 0
+    assert measured_order(desk.clone.latest()) == planned_order(desk.clone.latest())
+
+
+def test_a_page_that_cannot_be_made_does_not_end_the_run(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.instant.before = lambda name, number: {
+        ("a", 1): lambda: page(desk).mkdir(),
+        ("a", 9): lambda: page(desk).rmdir(),
+    }.get((name, number), lambda: None)()
+    done = run(desk, capsys, "--blocks", "4")
+    assert done.code == 0
+    assert done.err.count("no page of the run so far: CLONE/results/STAMP-quick/report.html") == 2
+    assert "block 3 of 4, still open: a" in done.err
