@@ -15,7 +15,6 @@ from bootstrap import recipes
 from sqlitmus import cli
 from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.cases import cases_of
 from sqlitmus.vocabulary import paths
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries
@@ -134,15 +133,6 @@ def test_the_readme_counts_what_there_is() -> None:
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     count = words[len(claims)] if len(claims) < len(words) else len(claims)
     assert f"{count} published experiments" in document("README.md")
-
-
-def test_the_help_of_the_full_suite_counts_its_cases() -> None:
-    catalog = definitions.load()
-    suite = catalog.suites["full"]
-    mode = catalog.modes[suite.mode]
-    many = len(cases_of(suite, catalog, mode))
-    assert f"the full suite, {many} cases, in an hour" in RECIPES["bench-all"].comment
-    assert mode.budget_s == 3600
 
 
 def test_the_lines_of_a_report_in_the_readme_are_those_of_the_example() -> None:

@@ -49,6 +49,8 @@ def run(
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
+    if plan and resume:
+        raise UsageError("--plan says what a new run takes: leave out --resume")
     progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()
     presets.chosen(weights, presets.load(), catalog)
@@ -69,8 +71,6 @@ def run(
     if planned and planned.kind == "suite":
         named = planned.subjects
     options, catalog, tools = with_subjects(options, named, catalog, tools)
-    if plan and resume:
-        raise UsageError("--plan says what a new run takes: leave out --resume")
     if plan:
         costs = planning.outlook(options, catalog, tools, Progress(sys.stdout))
         rows = [

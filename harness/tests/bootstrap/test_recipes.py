@@ -22,7 +22,7 @@ DECLARED = recipes.read(ROOT / "Justfile")
 
 BENCH_ALL = """usage: ./just bench-all [ARGS]...
 
-Measure: the full suite, 80 cases, in an hour or --time-budget; --plan says what each runner takes
+Measure: the full suite, 80 cases, budget one hour; --plan says what it takes, --time-budget sets it
 
 It is `./just run --suite full`; `./just run --help` explains its other options.
 """

@@ -247,9 +247,9 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
         (
             "suites.toml",
-            '"standard"',
-            '"standart"',
-            "there is no mode standart; expected advise, claims,",
+            '"hour"',
+            '"houre"',
+            "there is no mode houre; expected advise, claims,",
         ),
         ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
         ("modes.toml", "[250, 400]", "[400, 60]", "quick.warmup_ms: Value error, expected [least"),

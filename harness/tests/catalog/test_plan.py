@@ -80,6 +80,13 @@ def test_each_scenario_is_in_smoke_and_in_full_or_under_load_or_in_a_claim() -> 
         assert left_out in KNOWN.suites["full"].summary
 
 
+def test_the_help_of_the_full_suite_tells_its_cases_and_its_budget() -> None:
+    assert KNOWN.modes[KNOWN.suites["full"].mode].budget_s == 3600
+    many = len(made.cases_of(KNOWN.suites["full"], KNOWN, QUICK))
+    told = f"# Measure: the full suite, {many} cases, budget one hour; "
+    assert told in (paths.CLONE / "Justfile").read_text("utf-8")
+
+
 def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:
     ids = [
         c.id for c in made.cases_of(KNOWN.suites["quick"], KNOWN, QUICK) if c.scenario == "get-pk"

@@ -7,9 +7,6 @@ from collections import Counter
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog import runners
-from sqlitmus.machine import lock
-from sqlitmus.run.verify import context
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
@@ -134,9 +131,12 @@ def test_a_plan_says_what_a_run_takes_and_starts_nothing(
         return stripped(done.out)
 
     with monkeypatch.context() as nothing:
-        nothing.setattr(runners, "describe", None)
-        nothing.setattr(context, "prove", None)
-        nothing.setattr(lock, "hold", None)
+        for starting in (
+            "catalog.runners.describe",
+            "run.verify.context.prove",
+            "machine.lock.hold",
+        ):
+            nothing.setattr(f"sqlitmus.{starting}", None)
         assert plan() == stripped(PLAN)
     assert desk.run(mode="budget").exit == 0
     foretold = plan().splitlines()

@@ -117,7 +117,12 @@ def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(
 def test_ctrl_c_before_anything_was_measured_says_so(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    desk.instant.before = lambda _name, _number: [interrupt() for _ in range(2)][0]
+
+    def twice(_name: str, _number: int) -> None:
+        interrupt()
+        interrupt()
+
+    desk.instant.before = twice
     done = run(desk, capsys, "--blocks", "4", "-q")
     assert done.code == 130
     where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
