@@ -37,9 +37,8 @@ from sqlitmus.stats.estimate import (
     student_t,
     trimmed_means,
 )
-from sqlitmus.stats.verdict import decide
+from sqlitmus.stats.verdict import Parts, decide, parts, summed
 from sqlitmus.stats.warmup import classify
-from sqlitmus.stats.weights import Parts, parts, summed
 from tests.stats.noise import spikes, wander
 from tests.stats.recorded import STEADY, WALL, trace
 

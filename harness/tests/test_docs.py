@@ -39,8 +39,7 @@ def document(name: str) -> str:
 
 def app() -> typer.Typer:
     made = typer.Typer()
-    for module in cli.modules():
-        module.register(made)
+    cli.register(made)
     return made
 
 

@@ -1,5 +1,5 @@
 // Who is ahead by given calls of the operations, and how it is said: the rules of analysis/ranking.py and
-// stats/weights.py and the words of render/document/ranking.py, which a test holds together with these.
+// stats/verdict.py and the words of render/document/ranking.py, which a test holds together with these.
 import { ratio, time } from "./format.js";
 import { combined, moderate, studentT } from "./student.js";
 
@@ -151,7 +151,7 @@ function compared(of, calls, data) {
   };
 }
 
-/** A pair's log ratio of sums with its error: stats.weights.summed. */
+/** A pair's log ratio of sums with its error: stats.verdict.summed. */
 function summed(used, calls, difference, middle, square, left) {
   const number = (x) => x ?? Number.NaN;
   const size = difference.length;

@@ -11,7 +11,8 @@ from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.provenance import cache_bytes, promise
 from sqlitmus.catalog.settings import PlannedAdvice, Trial
-from sqlitmus.results.advice import (
+from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.recommendation import (
     Advice,
     Counsel,
     Effect,
@@ -21,7 +22,6 @@ from sqlitmus.results.advice import (
     Setting,
     Tried,
 )
-from sqlitmus.results.ranking import Comparison
 from sqlitmus.stats.estimate import Array
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import normal_pragma

@@ -32,7 +32,7 @@ from sqlitmus.analysis.pairs import (
 )
 from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
 from sqlitmus.analysis.ranking import canary_summary, headline, standings
-from sqlitmus.analysis.recommendation import recommended
+from sqlitmus.analysis.recommendation import latencies, over_limits, recommend
 from sqlitmus.analysis.tails import scaling, tails
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.plan import Plan
@@ -101,7 +101,10 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    advice = settings or recommended(*(run, cases, pairs, ranked[:, :-1], question, warm_up))
+    timed = latencies(run, cases)
+    advice = settings or recommend(
+        *(plan, cases, pairs, ranked[:, :-1], question, timed, over_limits(run, timed), warm_up)
+    )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("group", "no order"))]
     again = Again(plan.rerun, block_seconds(run.blocks, plan))
@@ -289,6 +292,11 @@ def _by_case(flat: list[Measure | None], width: int) -> list[list[Measure | None
 # A case of the report, made of what was measured in it.
 
 
+_AS_PLANNED = (
+    *("id", "scenario", "title", "question", "group", "bound_by", "axes", "metric", "unit", "sql"),
+)
+
+
 def case_of(
     case: PlannedCase,
     checks: str,
@@ -302,16 +310,7 @@ def case_of(
     of its answers, `work` what a process does."""
     differing = _plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])
     return Case(
-        id=case.id,
-        scenario=case.scenario,
-        title=case.title,
-        question=case.question,
-        group=case.group,
-        bound_by=case.bound_by,
-        axes=case.axes,
-        metric=case.metric,
-        unit=case.unit,
-        sql=case.sql,
+        **{name: getattr(case, name) for name in _AS_PLANNED},
         pragmas=[(name, str(value)) for name, value in case.pragmas],
         operations=max((c.operations for c in cells), default=case.operations),
         checks=checks,

@@ -103,9 +103,6 @@ def whole(case: PlannedCase, counts: Counts | None) -> int | None:
     return counts.operations * (counts.warmup_iterations + counts.iterations)
 
 
-# Figures of each cell.
-
-
 T = TypeVar("T", bound=np.generic)
 
 # Far below the step of any clock: closer than this, two nanosecond figures are the same figure.

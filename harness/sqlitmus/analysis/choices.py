@@ -24,8 +24,7 @@ from sqlitmus.results.recommendation import (
 )
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.estimate import Array, normal, trimmed_means
-from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, at_level, capped
-from sqlitmus.stats.weights import Parts, parts, summed
+from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, capped, parts, summed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Minor versions of SQLite; some three come out in a year.
@@ -174,7 +173,10 @@ def decide(
 def siblings(cases: Sequence[Case], called: Collection[str]) -> list[tuple[int, int]]:
     """Places of (case, variant) of cases that may be `called`: the variant has one more value that
     is not an axis's default."""
-    options = [(case.scenario, frozenset(filter(None, _options(case)))) for case in cases]
+    options = [
+        (case.scenario, frozenset(filter(None, case.id.partition("@")[2].split(","))))
+        for case in cases
+    ]
     places = {each: place for place, each in enumerate(options)}
     return [
         (places[scenario, less], place)
@@ -182,10 +184,6 @@ def siblings(cases: Sequence[Case], called: Collection[str]) -> list[tuple[int, 
         for less in (values - {value} for value in values)
         if (scenario, less) in places and cases[places[scenario, less]].id in called
     ]
-
-
-def _options(case: Case) -> list[str]:
-    return case.id.partition("@")[2].split(",")
 
 
 def rows(cases: Sequence[Case], called: Collection[str], width: int) -> int:

@@ -18,7 +18,6 @@ from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.stats.claim import Decision, Published, Rule, Why, decide, word_of
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
-from sqlitmus.stats.estimate import Array as distributions_Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
@@ -281,7 +280,6 @@ def _rounded(blocks: int) -> int:
 # Rows of a claim before they are judged together: what was measured of each.
 
 
-NS_PER_MS = 1e6
 PAGE = 4096  # files are whole pages of it
 
 
@@ -294,7 +292,7 @@ class Draft:
     group: claims.ClaimGroup
     row: Row
     unit: Unit | None = None
-    times: tuple[distributions_Array, distributions_Array] | None = None
+    times: tuple[Array, Array] | None = None
 
     @property
     def width(self) -> float:
@@ -335,7 +333,7 @@ class Draft:
             return None
         return 2 * max(self.row.published or 0.0, *(float(np.nanmax(t)) for t in self.times))
 
-    def sides(self) -> tuple[distributions_Array, distributions_Array]:
+    def sides(self) -> tuple[Array, Array]:
         """By block, the two values whose log ratio is the row's figure."""
         assert self.times is not None
         base, new = self.times
@@ -352,7 +350,7 @@ def drafted(
     for row in group.rows:
         published = row.published
         if published is not None and group.compare == "difference":
-            published *= NS_PER_MS
+            published *= MS_NS
         blank = Row(
             *(row.name, "", "", "", row.said, published, ClaimWord.NOT_TESTABLE, ""),
             key=row.key,
@@ -388,7 +386,7 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
             raise NotHereError("the two processes were given different numbers of operations")
     elif not series.equal_work(*spots):
         raise NotHereError("the two were given different numbers of operations in an iteration")
-    values: list[distributions_Array] = []
+    values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
         if metric == "steady" and (ratio := series.warming(spot)):
             raise NotHereError(
@@ -414,9 +412,6 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         unit="row" if draft.group.per == "row" else "process" if whole else "operation",
         times=(base_times, new_times),
     )
-
-
-# The rows of all claims of a run: published ratio, own ratio, verdict.
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:

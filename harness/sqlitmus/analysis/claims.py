@@ -180,9 +180,6 @@ def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     return Histograms(table.title, step, cells, absent)
 
 
-# Published claims of a run: what was said, what came out here, what that means.
-
-
 def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[Claim]:
     """Every claim of the plan, in its order."""
     series = Series(run, outcomes)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlitmus.catalog import presets
 from sqlitmus.catalog.plan import Plan, check_counts
 from sqlitmus.catalog.presets import Preset
-from sqlitmus.results.notices import SelfTest
+from sqlitmus.results.report import SelfTest
 from sqlitmus.store.file import (
     MOST_EXTENDED,
     MOST_VALUES,
@@ -179,9 +179,7 @@ FIGURES: dict[str, Read] = {
     "p99": _of(lambda d: d.latencies, "p99"),
     "p999": _of(lambda d: d.latencies, "p999"),
     "max": _of(lambda d: d.latencies, "max"),
-    "writer p50": _of(lambda d: d.writer, "p50"),
     "writer p99": _of(lambda d: d.writer, "p99"),
-    "writer p999": _of(lambda d: d.writer, "p999"),
     "busy": lambda d: d.busy,
     "writer busy": lambda d: d.writer_busy,
     "pacing": lambda d: d.pacing_p99_ns,

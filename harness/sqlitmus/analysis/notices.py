@@ -8,8 +8,7 @@ from sqlitmus.analysis.outcomes import Place, warmth
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
-from sqlitmus.results.notices import CanarySummary, Fact, Notice, NoticeKind
-from sqlitmus.results.report import Case
+from sqlitmus.results.report import CanarySummary, Case, Fact, Notice, NoticeKind
 from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
 from sqlitmus.store.file import restless
 from sqlitmus.vocabulary.text import some
@@ -33,9 +32,6 @@ def foreign(run: RunData, programs: Mapping[str, str]) -> dict[str, str]:
         for name, built in known.items()
         if UNKNOWN not in (machine, built) and built != machine
     }
-
-
-# What a reader should know before believing a number.
 
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}

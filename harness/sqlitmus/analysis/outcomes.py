@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
 from sqlitmus.catalog.cases import Counts, PlannedRunner
-from sqlitmus.results.notices import Notice, NoticeKind
+from sqlitmus.results.report import Notice, NoticeKind
 from sqlitmus.stats.estimate import Array, medians, moderate, trimmed_means
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, adjust, p_values
 from sqlitmus.store.file import Verified

@@ -117,9 +117,6 @@ def over_sessions(
     return means, (together.next_low, together.next_high)
 
 
-# Every runner against every other in every case.
-
-
 CANARY, TWIN = "canary", "itself"
 
 

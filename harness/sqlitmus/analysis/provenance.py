@@ -10,11 +10,11 @@ import numpy as np
 from sqlitmus.analysis.data import RunData, Samples
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.conditions import difference
-from sqlitmus.results.advice import Promise
-from sqlitmus.results.notices import Block, Fact, Notice, NoticeKind, Taken
-from sqlitmus.results.report import Case, Runner
+from sqlitmus.results.recommendation import Promise
+from sqlitmus.results.report import Block, Case, Fact, Notice, NoticeKind, Runner, Taken
 from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
 from sqlitmus.store.file import Block as Recorded
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Description, normal_pragma
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.text import listed
@@ -97,27 +97,8 @@ def cache_bytes(pragmas: Pragmas) -> int | None:
 # expects.
 
 
-FACT = "syncs per transaction"
 _AT_EACH_COMMIT = {"2", "3"}  # synchronous FULL and EXTRA
 Counted = dict[str, Syncs]
-
-
-def by_profile(run: RunData) -> dict[str | None, dict[str, str]]:
-    """Profile → runner → its syncs per transaction over the cases, several joined by ` / `."""
-    counted: dict[str | None, dict[str, dict[str, None]]] = {}
-    for case in run.plan.cases:
-        profile = case.axes.get("profile")
-        for runner in run.plan.runners:
-            check = run.checks.get((case.id, runner.name))
-            if check is None or not (check.syncs or check.uncounted):
-                continue
-            words = check.syncs.calls() if check.syncs else "not counted"
-            of_profile = counted.setdefault(None if profile is None else str(profile), {})
-            of_profile.setdefault(runner.name, {})[words] = None
-    return {
-        profile: {runner: " / ".join(words) for runner, words in of_profile.items()}
-        for profile, of_profile in counted.items()
-    }
 
 
 def notices(cases: Sequence[Case], floor: str | None) -> Iterable[Notice]:
@@ -311,12 +292,7 @@ def runners(plan: Plan) -> list[Runner]:
     """The report's runners, with versions where the runner could be asked."""
     return [
         Runner(
-            name=runner.name,
-            title=runner.title,
-            runtime=runner.runtime,
-            driver=runner.driver,
-            role=runner.role,
-            missing=runner.missing,
+            **runner.model_dump(exclude={"description"}),
             runtime_version=known.identity.runtime.version if known else None,
             driver_version=known.identity.driver.version if known else None,
             sqlite_version=known.sqlite.version if known else None,
@@ -372,51 +348,60 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _pragmas(run: RunData) -> Iterable[Fact]:
-    counted = by_profile(run)
-    for profile, by_runner in _read_back(run).items():
+    counted = _by_profile(run, _syncs)
+    for profile, by_runner in _by_profile(run, _pragmas_of).items():
         group = f"Pragmas, profile {profile}" if profile else "Pragmas"
         names = dict.fromkeys(name for values in by_runner.values() for name in values)
         for name in names:
             values = {runner: of[name] for runner, of in by_runner.items() if name in of}
             yield _fact(group, name, values)
         if profile in counted:
-            yield _fact(group, FACT, counted[profile])
+            syncs = {runner: of[FACT] for runner, of in counted[profile].items()}
+            yield _fact(group, FACT, syncs)
 
 
 def _engine(run: RunData) -> Iterable[Fact]:
     """Options of SQLite itself that a runner tells of, such as its threading mode."""
-    found: dict[str, dict[str, dict[str, None]]] = {}
+    by_option: dict[str, dict[str, dict[str, None]]] = {}
     for (_, runner), check in run.checks.items():
         for name, value in check.engine.items():
-            found.setdefault(name, {}).setdefault(runner, {})[str(value)] = None
-    for name, by_runner in found.items():
+            by_option.setdefault(name, {}).setdefault(runner, {})[str(value)] = None
+    for name, by_runner in by_option.items():
         yield _fact("Engine options", name, {r: " / ".join(v) for r, v in by_runner.items()})
 
 
-def _read_back(run: RunData) -> dict[str | None, dict[str, dict[str, str]]]:
-    """Profile → runner → pragma → its values over the cases, several joined by ` / `."""
-    found: dict[str | None, dict[str, dict[tuple[tuple[str, object], ...], None]]] = {}
+FACT = "syncs per transaction"
+
+
+def _syncs(check: Verified) -> dict[str, str]:
+    if check.syncs or check.uncounted:
+        return {FACT: check.syncs.calls() if check.syncs else "not counted"}
+    return {}
+
+
+def _pragmas_of(check: Verified) -> dict[str, str]:
+    values = check.pragmas if check.outcome == "ok" else {}
+    return {name: "none" if value is None else str(value) for name, value in values.items()}
+
+
+def _by_profile(
+    run: RunData, facts_of: Callable[[Verified], dict[str, str]]
+) -> dict[str | None, dict[str, dict[str, str]]]:
+    """Profile → runner → fact → its values over the cases, several joined by ` / `."""
+    values: dict[str | None, dict[str, dict[str, dict[str, None]]]] = {}
     for case in run.plan.cases:
-        profile = case.axes.get("profile")
-        key = None if profile is None else str(profile)
-        for runner in run.plan.runners:
-            check = run.checks.get((case.id, runner.name))
-            if check is None or check.outcome != "ok" or not check.pragmas:
-                continue
-            seen = found.setdefault(key, {}).setdefault(runner.name, {})
-            seen[tuple(check.pragmas.items())] = None
+        for runner in run.plan.names:
+            check = run.checks.get((case.id, runner))
+            for name, value in facts_of(check).items() if check else ():
+                of_runner = values.setdefault(case.axes.get("profile"), {}).setdefault(runner, {})
+                of_runner.setdefault(name, {})[value] = None
     return {
-        profile: {runner: _merge(sets) for runner, sets in by_runner.items()}
-        for profile, by_runner in found.items()
+        profile: {
+            runner: {name: " / ".join(several) for name, several in of_runner.items()}
+            for runner, of_runner in by_runner.items()
+        }
+        for profile, by_runner in values.items()
     }
-
-
-def _merge(sets: Iterable[tuple[tuple[str, object], ...]]) -> dict[str, str]:
-    values: dict[str, dict[str, None]] = {}
-    for pragmas in sets:
-        for name, value in pragmas:
-            values.setdefault(name, {})["none" if value is None else str(value)] = None
-    return {name: " / ".join(several) for name, several in values.items()}
 
 
 def _fact(group: str, name: str, values: dict[str, str]) -> Fact:

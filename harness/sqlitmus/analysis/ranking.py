@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
-from sqlitmus.results.notices import CanarySummary
 from sqlitmus.results.ranking import Comparison, Contrast, Cost, Excluded, Interval, Open, Ranking
 from sqlitmus.results.report import (
     Broken,
+    CanarySummary,
     Case,
     FewBlocks,
     Group,

@@ -56,7 +56,8 @@ class Family:
         words = family.verdicts.names().tolist()
         by_case = {
             case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
-            for case, at in zip(numbers, _slices(len(named)), strict=False)
+            for case, start in zip(numbers, count(0, len(named)), strict=False)
+            for at in (slice(start, start + len(named)),)
         }
         testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
         return cls(by_case, int(logs.count.max()), 1 - question.alpha / testable)
@@ -64,11 +65,6 @@ class Family:
     def table(self, case: int) -> Table:
         """The comparisons of a case by (runner, reference)."""
         return self.by_case.get(case, {})
-
-
-def _slices(length: int) -> Iterator[slice]:
-    """The rows of one case after another."""
-    return (slice(start, start + length) for start in count(0, length))
 
 
 def changes_of(
@@ -165,9 +161,6 @@ def _weak(run: RunData, name: str, needed: int) -> str | None:
     return None
 
 
-# The decision on a workload: who keeps to its limits, who is ahead, and what would change it.
-
-
 MIX = "mix"
 
 
@@ -209,9 +202,9 @@ def recommend(
     ]
     fit = [name for name in answered if name not in {over.runner for over in excluded}]
     excluded += [
-        Excluded(name, "cases", cases=[decisive.id])
-        for name in choices
-        if name not in answered and _present(plan, name)
+        Excluded(runner.name, "cases", cases=[decisive.id])
+        for runner in plan.runners
+        if runner.role == "runner" and runner.missing is None and runner.name not in answered
     ]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
     family = Family.of(pairs, numbers, fit, question)
@@ -253,10 +246,6 @@ def _unchecked(
         yield "p99"
     if workload.start_ms and start is None:
         yield START
-
-
-def _present(plan: Plan, name: str) -> bool:
-    return any(runner.name == name and runner.missing is None for runner in plan.runners)
 
 
 def _decisive(cases: Sequence[Case], workers: int) -> Case:
@@ -302,21 +291,3 @@ def _composed(
         if runner.role == "runner" and not np.isnan(means.mean[number]):
             ends = float(low[number]), float(high[number])
             yield Composed(runner.name, ratio(float(means.mean[number]), *ends))
-
-
-def recommended(
-    run: RunData,
-    cases: Sequence[Case],
-    pairs: Pairs,
-    times: Array,
-    question: Question,
-    warm_up: Mapping[Place, float],
-) -> Recommendation | None:
-    """The recommendation of a workload within its limits; None for any other run."""
-    timed = latencies(run, cases)
-    return recommend(
-        *(run.plan, cases, pairs, times, question),
-        timed=timed,
-        further=over_limits(run, timed),
-        warm_up=warm_up,
-    )

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
-from sqlitmus.results.notices import SelfTest
 from sqlitmus.results.ranking import Comparison
-from sqlitmus.results.report import Group, Report
+from sqlitmus.results.report import Group, Report, SelfTest
 from sqlitmus.stats.estimate import Rate, binomial_tail, rate
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.text import counted

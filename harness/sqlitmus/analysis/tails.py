@@ -79,7 +79,7 @@ def _cells(
                 longest=of["longest"][series],
                 most=_known(figures["longest"][series]).max().item(),
                 writer_p99=of["writer_p99"][series],
-                rate=_rate(time) if time and case.metric == "steady" and not pacing else None,
+                rate=rate(time) if time and case.metric == "steady" and not pacing else None,
                 busy=_known(figures["busy"][series]).mean().item(),
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
@@ -107,12 +107,6 @@ def _known(values: Array) -> Array:
 
 def _largest(sizes: Sizes) -> int:
     return max(size for _, size in sizes)
-
-
-def _rate(time: Interval) -> Interval:
-    """Units of work a second."""
-    low, high = (None if end is None else 1e9 / end for end in (time.high, time.low))
-    return Interval(1e9 / time.value, low, high)
 
 
 # Throughput over numbers of workers.

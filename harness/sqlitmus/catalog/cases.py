@@ -241,6 +241,12 @@ def parse_case(text: str, catalog: "Catalog") -> tuple[str, dict[str, str]]:
     return name, axes
 
 
+_AS_DEFINED = (
+    *("title", "question", "group", "bound_by", "metric", "unit", "per_operation", "writes"),
+    *("fixed", "notes"),
+)
+
+
 def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -> PlannedCase:
     """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
@@ -259,32 +265,23 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
     return PlannedCase(
         id=case_id(name, axes, spec),
         scenario=name,
-        title=spec.title,
-        question=spec.question,
-        group=spec.group,
-        bound_by=spec.bound_by,
+        **{field: getattr(spec, field) for field in _AS_DEFINED},
         axes=axes,
-        metric=spec.metric,
-        unit=spec.unit,
-        per_operation=spec.per_operation,
         operations=operations,
         walk=walk_of(steps, int(axes.get("texts", "1"))),
         executions=max(sum(step.repeat for step in steps), 1),
-        writes=spec.writes,
         warmup_operations=counts.warmup_operations,
         timed_operations=counts.timed_operations,
         reset_every=spec.reset_every or (operations if spec.reset else None),
         iterations=1 if cold else spec.iterations or mode.iterations[0],
         warmup_iterations=0 if cold else warmup_iterations,
         warmup_ms=0 if unwarmed else mode.warmup_ms[0],
-        fixed=spec.fixed,
         fixture=variant.fixture or spec.fixture,
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
         sql=[step.text(axes) for step in steps],
         pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
-        notes=spec.notes,
     )
 
 

@@ -192,9 +192,6 @@ def remove_logs(file: Path) -> None:
         file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
-# Database files: built once per definition, size and journal mode, then copied or shared.
-
-
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
 
 

@@ -52,15 +52,8 @@ class Installed:
 
     def planned(self) -> PlannedRunner:
         """The runner as the plan and the report record it."""
-        return PlannedRunner(
-            name=self.spec.name,
-            title=self.spec.title,
-            runtime=self.spec.runtime,
-            driver=self.spec.driver,
-            role=self.spec.role,
-            missing=self.missing,
-            description=self.description,
-        )
+        fields = self.spec.model_dump(include={"name", "title", "runtime", "driver", "role"})
+        return PlannedRunner(**fields, missing=self.missing, description=self.description)
 
 
 def discover(

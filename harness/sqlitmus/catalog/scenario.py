@@ -285,9 +285,6 @@ class Scenario(Model):
         return self
 
 
-# What else the catalogue's files declare: profiles, suites, modes, fixtures and runners.
-
-
 class Profile(Model):
     """A named list of pragmas."""
 

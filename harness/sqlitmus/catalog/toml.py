@@ -121,9 +121,6 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
         line += match[0].count("\n")
 
 
-# A TOML file as models, with the file and the place of each fault.
-
-
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import cache
-from types import ModuleType
 
 import typer
 from typer.core import TyperGroup
@@ -48,8 +47,8 @@ app = typer.Typer(
 )
 
 
-def modules() -> tuple[ModuleType, ...]:
-    """The commands, in the order of the help."""
+def register(to: typer.Typer) -> None:
+    """Add the commands, in the order of the help."""
     from sqlitmus.cli import (
         advise,
         claims,
@@ -66,28 +65,20 @@ def modules() -> tuple[ModuleType, ...]:
         workload,
     )
 
-    return (
-        list_,
-        doctor,
-        run,
-        compare,
-        claims,
-        workload,
-        advise,
-        selftest,
-        verify,
-        report,
-        merge,
-        export,
-        schema,
-    )
+    list_.register(to)
+    to.command()(doctor.doctor)
+    to.command()(doctor.version)
+    run.register(to)
+    for add in (compare.compare, claims.claims, workload.workload, advise.advise,
+                selftest.selftest, verify.verify, report.report, merge.merge, export.export,
+                schema.schema):  # fmt: skip
+        to.command()(add)
 
 
 @cache
 def command() -> Callable[..., object]:
     """All commands as one; made once, since tests call it more often."""
-    for module in modules():
-        module.register(app)
+    register(app)
     return typer.main.get_command(app)
 
 

@@ -13,11 +13,6 @@ from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(advise)
-
-
 @with_options(
     "blocks time_budget_s scheme seed label out timeout_s fresh wait quiet", time_budget_s="270s"
 )

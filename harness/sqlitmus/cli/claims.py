@@ -90,14 +90,6 @@ def _check(catalog: Catalog, tools: Tools) -> None:
         raise UsageError(f"--build: {texts}: the threading mode must be all that differs")
 
 
-# `./just claims`.
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(claims)
-
-
 @with_options(
     "runners mode scheme blocks time_budget_s size seed label out timeout_s fresh wait quiet"
 )
@@ -138,7 +130,6 @@ def claims(
     from sqlitmus.catalog import claims as claimfiles
     from sqlitmus.catalog import definitions
     from sqlitmus.run import session
-    from sqlitmus.vocabulary import paths
 
     check_format(format_)
     folder = paths.SCENARIOS / "claims"
@@ -182,7 +173,7 @@ def _begin(folder: Path, names: list[str]) -> None:
     tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
 
 
-def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
+def _list(chosen: list[Claim], *, as_json: bool) -> None:
     from sqlitmus.cli.list_ import show
 
     show(
@@ -200,7 +191,7 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
     )
 
 
-def _pins(text: str | None, chosen: "list[Claim]") -> list[int]:
+def _pins(text: str | None, chosen: list[Claim]) -> list[int]:
     """The processors of `0,1`, none of `none`, and by default as many as were published.
 
     Raises UsageError for what is no list of numbers.

@@ -11,11 +11,6 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
-
-
 @with_options(
     "suite mode scheme filters cases blocks time_budget_s margin gate strict size seed label out "
     "timeout_s fresh wait quiet"
@@ -43,7 +38,7 @@ def compare(
     """Compare two builds or versions in one interleaved run, or two finished runs."""
     from sqlitmus.catalog import definitions
     from sqlitmus.cli.options import text_of
-    from sqlitmus.compare.comparison import Request, measure, of_runs
+    from sqlitmus.compare.comparison import measure, of_runs
 
     check_format(format_)
     if options.strict and not options.gate:
@@ -70,7 +65,7 @@ def compare(
         mode=options.mode or ("gate" if options.gate else "standard"),
         label=options.label or "compare",
     )
-    done = measure(Request(base, new, options), definitions.load(), paths.tools(), progress)
+    done = measure([base, new], options, definitions.load(), paths.tools(), progress)
     finish(done, progress, format_, all_rows=all_rows)
 
 

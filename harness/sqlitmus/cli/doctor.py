@@ -13,12 +13,6 @@ from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import one_line
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(doctor)
-    app.command()(version)
-
-
 def doctor(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     strict: Annotated[

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "claims-csv", "json", "markdown", "bmf", "gha-benchmark")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(export)
-
-
 def export(
     run: Annotated[
         Path | None,

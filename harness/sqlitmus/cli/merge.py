@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from sqlitmus.machines.merge import Machine
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(merge)
-
-
 @with_options("out label quiet")
 def merge(
     folders: Annotated[

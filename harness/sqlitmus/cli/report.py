@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 MERGED_FORMATS = ("html", "md", "json", "text")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(report)
-
-
 def report(
     run: Annotated[
         Path | None, typer.Argument(help="Run directory; the newest by default.")

@@ -11,11 +11,6 @@ from sqlitmus.cli.options import write
 from sqlitmus.vocabulary.errors import UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(schema)
-
-
 def schema(
     name: Annotated[
         str, typer.Argument(help="job, result, describe, plan, verified, detail or export.")

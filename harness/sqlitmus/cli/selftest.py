@@ -12,16 +12,11 @@ from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
-    from sqlitmus.results.notices import SelfTest
+    from sqlitmus.results.report import SelfTest
     from sqlitmus.run.measure.blocks import Ended
     from sqlitmus.run.processes.progress import Progress
 
 COPIES = 5
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(selftest)
 
 
 @with_options(

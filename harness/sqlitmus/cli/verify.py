@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from sqlitmus.vocabulary import paths
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(verify)
-
-
 @with_options("suite filters cases runners size timeout_s")
 def verify(
     options: Options,

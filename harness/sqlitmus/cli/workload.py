@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from sqlitmus.run.processes.progress import Progress
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(workload)
-
-
 @with_options(
     "mode scheme filters runners reference blocks time_budget_s seed label out timeout_s "
     "show_values fresh wait quiet"

@@ -2,7 +2,7 @@
 what its gate came to.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -77,7 +77,7 @@ def gate(run: RunData) -> Gate:
     _, bound = logs.interval(1 - 2 * question.alpha)
     alarmed = adjusted <= question.alpha
     cleared = ~alarmed & (column(bound) < np.log1p(plan.gate))
-    without = dict(_unmeasured(run, outcomes))
+    without = unmeasured(run, outcomes)
     ids = np.array([case.id for case in plan.cases], dtype=object)
     left = ~(alarmed | cleared | np.isin(ids, list(without)))
     intervals = zip(*(optional(np.exp(column(v))) for v in (logs.mean, low, high)), strict=True)
@@ -90,13 +90,10 @@ def gate(run: RunData) -> Gate:
     return Gate(lists[0], lists[1], lists[2], without, ratios)
 
 
-def unmeasured(run: RunData) -> dict[str, str]:
+def unmeasured(run: RunData, outcomes: Outcomes | None = None) -> dict[str, str]:
     """The cases of a comparison in which a side has no time and will get none: which, and why."""
-    return dict(_unmeasured(run, judge(run)))
-
-
-def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
-    excluded = Exclusions.of(run).reasons()
+    outcomes, excluded = outcomes or judge(run), Exclusions.of(run).reasons()
+    without: dict[str, str] = {}
     for number, case in enumerate(run.plan.cases):
         sides: dict[str, list[str]] = {}
         for at, runner in enumerate(run.plan.runners):
@@ -108,25 +105,16 @@ def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
             elif (number, at) in excluded:
                 sides.setdefault(excluded[number, at], []).append(runner.name)
         if sides:
-            yield case.id, "; ".join(f"{listed(names)}: {why}" for why, names in sides.items())
+            without[case.id] = "; ".join(f"{listed(at)}: {why}" for why, at in sides.items())
+    return without
 
 
-# Compares two subjects: measured in one interleaved run, or taken from two finished runs.
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is compared, and how it is measured."""
-
-    base: str
-    new: str
-    options: Options
-
-
-def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Ended:
-    """Measure both subjects; if the gate raises an alarm, measure again to confirm it."""
-    resolved = resolve([request.base, request.new], catalog, tools)
-    options = _with_subjects(request.options, resolved)
+def measure(
+    subjects: list[str], options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress
+) -> Ended:
+    """Measure base and new; if the gate raises an alarm, measure again to confirm it."""
+    resolved = resolve(subjects, catalog, tools)
+    options = _with_subjects(options, resolved)
     ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
         return ended

@@ -111,9 +111,6 @@ def order(version: str) -> tuple[list[int], bool, str]:
     return [int(part) for part in numbers.split(".")], not dash, rest
 
 
-# The subjects of `compare`: a runner, perhaps in another version, program or engine. Pure.
-
-
 EXPECTED = (
     "expected RUNNER, RUNNER@VERSION or RUNNER=PATH, each with +OPTION=VALUE where wanted, such as "
     "node@24, node=/opt/node/bin/node or rust+threading=serialized"

@@ -12,9 +12,8 @@ from sqlitmus.analysis.outcomes import Exclusions, judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded, detectable
 from sqlitmus.analysis.ranking import standings
 from sqlitmus.catalog.plan import differences, facts
-from sqlitmus.results.notices import Fact
 from sqlitmus.results.ranking import Comparisons
-from sqlitmus.results.report import Case, Cell, Measure, Report, Runner, Unpaired
+from sqlitmus.results.report import Case, Cell, Fact, Measure, Report, Runner, Unpaired
 from sqlitmus.stats.estimate import Array, difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import listed, some
@@ -110,9 +109,6 @@ def series_of(
     NaN where a control is not `steady` in that case."""
     theirs = np.where(steady[:, :, None], side.logs[:, side.at(controls)], np.nan)
     return side.logs[:, side.names.index(subject)], theirs
-
-
-# Two finished runs of one machine, compared although they shared no blocks. Pure.
 
 
 def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:

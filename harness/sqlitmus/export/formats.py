@@ -37,7 +37,7 @@ def render_csv(rows: Iterable[Row]) -> str:
 
 def of_claims(rows: Iterable[model.ClaimRow]) -> str:
     """The whole file of the rows of claims."""
-    return _file(model.claim_columns(), (cells(row) for row in rows))
+    return _file(list(model.ClaimRow.model_fields), (cells(row) for row in rows))
 
 
 def _file(header: list[str], rows: Iterable[list[str | float | None]]) -> str:

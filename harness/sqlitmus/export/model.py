@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SerializeAsAny, create_model
 
-from sqlitmus.results.advice import Advice, Counsel, Effect, Promise
 from sqlitmus.results.claims import Claim, Group, Unit
 from sqlitmus.results.claims import Row as claims_Row
+from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.recommendation import Advice, Counsel, Effect, Promise
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
@@ -86,9 +87,17 @@ class ClaimRow(Model):
     repeats: Text | None
 
 
-def claim_columns() -> list[str]:
-    """The columns of a row, in order."""
-    return list(ClaimRow.model_fields)
+# Columns that are called as the fields of what they come from.
+_OF_CLAIM = ("key", "runner", "base", "new", "said", "published", "blocks")
+_OF_TRIED = (*("group", "database", "effect", "base", "new", "verdict", "blocks", "needs_blocks"),)
+
+
+def bounded(name: str, interval: Interval | Speedup | None) -> dict[str, Any]:
+    """A figure and the ends of its interval, in three columns."""
+    value, low, high = (
+        (interval.value, interval.low, interval.high) if interval else (None, None, None)
+    )
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def claim_rows(machine: str, report: Report) -> Iterator[ClaimRow]:
@@ -100,34 +109,23 @@ def claim_rows(machine: str, report: Report) -> Iterator[ClaimRow]:
 
 
 def _row(machine: str, run: str, claim: Claim, group: Group, row: claims_Row) -> ClaimRow:
-    ratio, saves = row.ratio, row.difference
     same, judged = row.same or (None, None), row.judged or (None, None)
     return ClaimRow(
+        **{name: getattr(row, name) for name in _OF_CLAIM},
+        **bounded("ratio", row.ratio),
+        **bounded("saves_ns", row.difference),
         machine=machine,
         run=run,
         claim=claim.name,
         claim_word=claim.word,
         group=group.title,
         row=row.name,
-        key=row.key,
         metric=group.metric,
         unit=group.unit,
-        runner=row.runner,
-        base=row.base,
-        new=row.new,
-        said=row.said,
-        published=row.published,
         same_low=same[0],
         same_high=same[1],
-        ratio=ratio and ratio.value,
-        ratio_low=ratio and ratio.low,
-        ratio_high=ratio and ratio.high,
-        saves_ns=saves and saves.value,
-        saves_ns_low=saves and saves.low,
-        saves_ns_high=saves and saves.high,
         judged_low=judged[0],
         judged_high=judged[1],
-        blocks=row.blocks,
         needs_blocks=row.needed,
         base_ns_per_unit=row.base_time and row.base_time.value,
         new_ns_per_unit=row.new_time and row.new_time.value,
@@ -183,8 +181,9 @@ def setting_rows(machine: str, report: Report) -> Iterator[SettingRow]:
 def _rows(machine: str, run: str, advice: Advice) -> Iterator[SettingRow]:
     for setting in advice.settings:
         for tried in setting.tried:
-            ratio = tried.ratio
             yield SettingRow(
+                **{name: getattr(tried, name) for name in _OF_TRIED},
+                **bounded("ratio", tried.ratio),
                 machine=machine,
                 run=run,
                 runner=advice.runner,
@@ -194,24 +193,10 @@ def _rows(machine: str, run: str, advice: Advice) -> Iterator[SettingRow]:
                 weakens=setting.weakens,
                 promise_without=setting.before,
                 promise_with=setting.after,
-                group=tried.group,
-                database=tried.database,
-                effect=tried.effect,
                 reason=tried.reason or None,
-                base=tried.base,
-                new=tried.new,
-                ratio=ratio and ratio.value,
-                ratio_low=ratio and ratio.low,
-                ratio_high=ratio and ratio.high,
-                verdict=tried.verdict,
-                blocks=tried.blocks,
-                needs_blocks=tried.needs_blocks,
                 base_ns_per_unit=tried.base_time and tried.base_time.value,
                 new_ns_per_unit=tried.new_time and tried.new_time.value,
             )
-
-
-# What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the columns.
 
 
 class Row(Model):

@@ -11,6 +11,7 @@ from sqlitmus.export.model import (
     Machine,
     Recommendation,
     Row,
+    bounded,
     claim_rows,
     export_model,
     row_model,
@@ -27,6 +28,11 @@ from sqlitmus.store.file import check_file
 from sqlitmus.vocabulary import figures
 
 VERSION = 1
+OF_RUN = (
+    *("run", "kind", "suite", "created", "seed", "blocks_planned", "blocks_complete", "sessions"),
+    *("margin", "correction", "reference", "floor"),
+)
+OF_RUNNER = (*("role", "runtime", "runtime_version", "driver", "driver_version", "sqlite_version"),)
 COUNTS = ("operations", "iterations", "warmup_iterations", "warmup_ms")
 
 
@@ -47,20 +53,9 @@ def machine(name: str, report: Report) -> Machine:
     """A machine with what its run was asked to do."""
     middle, least, most = report.detectable or (None, None, None)
     return Machine(
+        **{field: getattr(report, field) for field in OF_RUN},
         name=name,
-        run=report.run,
-        kind=report.kind,
-        suite=report.suite,
-        created=report.created,
         sqlitmus=report.sqlitmus_version,
-        seed=report.seed,
-        blocks_planned=report.blocks_planned,
-        blocks_complete=report.blocks_complete,
-        sessions=report.sessions,
-        margin=report.margin,
-        correction=report.correction,
-        reference=report.reference,
-        floor=report.floor,
         detectable=middle,
         detectable_least=least,
         detectable_most=most,
@@ -145,12 +140,7 @@ def of_runner(runner: Runner) -> dict[str, object]:
     """Who answered, with versions."""
     return {
         "runner": runner.name,
-        "role": runner.role,
-        "runtime": runner.runtime,
-        "runtime_version": runner.runtime_version or None,
-        "driver": runner.driver,
-        "driver_version": runner.driver_version or None,
-        "sqlite_version": runner.sqlite_version or None,
+        **{field: getattr(runner, field) or None for field in OF_RUNNER},
     }
 
 
@@ -215,14 +205,6 @@ def judged(name: str, measure: Measure | None) -> dict[str, object]:
         **bounded(f"{name}_ratio", measure and measure.ratio),
         f"{name}_verdict": measure and measure.verdict,
     }
-
-
-def bounded(name: str, interval: Interval | None) -> dict[str, object]:
-    """A figure and the ends of its interval, in three columns."""
-    value, low, high = (
-        (interval.value, interval.low, interval.high) if interval else (None, None, None)
-    )
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 # The reports that a directory holds, by machine.

@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import psutil
-from pydantic import Field
 
 from sqlitmus.machine import system
 from sqlitmus.vocabulary.contract import Model, Natural
@@ -66,66 +65,34 @@ def seconds() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
-# Conditions of the machine at the start and end of a block, and the difference.
-
-
 class Conditions(Model):
     """One reading; counters run since start-up. None for a fact that the system does not reveal."""
 
-    monotonic_ns: int = Field(description="the harness's monotonic clock")
-    probe_ns: Natural | None = Field(default=None, description="wall time of the fixed native work")
-    load_average: float | None = Field(
-        default=None, description="mean runnable tasks in the last minute"
-    )
-    cpu_pressure_us: Natural | None = Field(
-        default=None, description="PSI: some task waited for a core"
-    )
-    io_pressure_us: Natural | None = Field(
-        default=None, description="PSI: some task waited for a disk"
-    )
-    memory_pressure_us: Natural | None = Field(
-        default=None, description="PSI: some task waited for memory"
-    )
-    cpu_ticks: Natural | None = Field(default=None, description="clock ticks of all cores")
-    steal_ticks: Natural | None = Field(
-        default=None, description="those that the hypervisor gave away"
-    )
-    context_switches: Natural | None = Field(default=None, description="of all cores")
-    throttle_count: Natural | None = Field(
-        default=None, description="throttled for heat, all cores"
-    )
-    frequency_khz: Natural | None = Field(
-        default=None, description="of the fastest core at this moment"
-    )
-    on_battery: bool | None = Field(default=None, description="no mains; false without a battery")
+    monotonic_ns: int  # the harness's monotonic clock
+    probe_ns: Natural | None = None  # wall time of the fixed native work
+    load_average: float | None = None  # mean runnable tasks in the last minute
+    cpu_pressure_us: Natural | None = None  # PSI: some task waited for a core
+    io_pressure_us: Natural | None = None  # PSI: some task waited for a disk
+    memory_pressure_us: Natural | None = None  # PSI: some task waited for memory
+    cpu_ticks: Natural | None = None  # clock ticks of all cores
+    steal_ticks: Natural | None = None  # those that the hypervisor gave away
+    context_switches: Natural | None = None  # of all cores
+    throttle_count: Natural | None = None  # throttled for heat, all cores
+    frequency_khz: Natural | None = None  # of the fastest core at this moment
+    on_battery: bool | None = None  # no mains; false without a battery
 
 
 class Rates(Model):
     """Rates between two readings, None when one of them lacks the fact. Shares are from 0 to 1."""
 
-    seconds: float = Field(description="between the looks")
-    probe_ratio: float | None = Field(default=None, description="probe at the end / at the start")
-    load_average: float | None = Field(default=None, description="at the end")
-    cpu_pressure: float | None = Field(
-        default=None, description="share of the time that a task waited"
-    )
-    io_pressure: float | None = Field(
-        default=None, description="share of the time that a task waited"
-    )
-    memory_pressure: float | None = Field(
-        default=None, description="share of the time that a task waited"
-    )
-    steal: float | None = Field(
-        default=None, description="share of all cores' ticks that was stolen"
-    )
-    context_switches_per_s: float | None = Field(default=None, description="of all cores")
-    throttled: bool | None = Field(
-        default=None, description="whether a core was throttled in between"
-    )
-    frequency_ratio: float | None = Field(
-        default=None, description="frequency at the end / at the start"
-    )
-    on_battery: bool | None = Field(default=None, description="at either look")
+    seconds: float  # between the looks
+    load_average: float | None = None  # at the end
+    cpu_pressure: float | None = None  # share of the time that a task waited
+    io_pressure: float | None = None  # share of the time that a task waited
+    memory_pressure: float | None = None  # share of the time that a task waited
+    steal: float | None = None  # share of all cores' ticks that was stolen
+    throttled: bool | None = None  # whether a core was throttled in between
+    on_battery: bool | None = None  # at either look
 
 
 def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
@@ -159,12 +126,10 @@ def difference(before: Conditions, after: Conditions) -> Rates:
     """Rates between two readings; a counter that fell (a restart, a core gone) gives None."""
     wall_ns = max(0, after.monotonic_ns - before.monotonic_ns)
     wall_us = wall_ns / 1e3
-    switches = _grown(before.context_switches, after.context_switches)
     throttled = _grown(before.throttle_count, after.throttle_count)
     batteries = {before.on_battery, after.on_battery}
     return Rates(
         seconds=wall_ns / 1e9,
-        probe_ratio=_ratio(after.probe_ns, before.probe_ns),
         load_average=after.load_average,
         cpu_pressure=_share(_grown(before.cpu_pressure_us, after.cpu_pressure_us), wall_us),
         io_pressure=_share(_grown(before.io_pressure_us, after.io_pressure_us), wall_us),
@@ -175,9 +140,7 @@ def difference(before: Conditions, after: Conditions) -> Rates:
             _grown(before.steal_ticks, after.steal_ticks),
             _grown(before.cpu_ticks, after.cpu_ticks),
         ),
-        context_switches_per_s=_ratio(switches, wall_ns / 1e9),
         throttled=None if throttled is None else throttled > 0,
-        frequency_ratio=_ratio(after.frequency_khz, before.frequency_khz),
         on_battery=True if True in batteries else None if None in batteries else False,
     )
 
@@ -186,11 +149,6 @@ def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None or after < before else after - before
 
 
-def _ratio(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
 def _share(part: float | None, whole: float | None) -> float | None:
-    ratio = _ratio(part, whole)
     # PSI and the ticks are brought up to date a little apart from the clock.
-    return None if ratio is None else min(ratio, 1.0)
+    return None if part is None or not whole else min(part / whole, 1.0)

@@ -79,9 +79,6 @@ def _system_answer(root: Path) -> str | None:
     return named(system.text(root, "proc/sys/kernel/arch"))
 
 
-# Facts of this computer for the report; an unknown fact is "unknown".
-
-
 UNKNOWN = "unknown"
 SYSTEMS = {"darwin": "macos"}
 

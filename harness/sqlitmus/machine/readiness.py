@@ -343,9 +343,6 @@ def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> s
     return f"close what is busy: {', '.join(named)}" if named else ""
 
 
-# Whether this computer is fit to measure on: all of `doctor`'s checks.
-
-
 MEMORY_NEEDED = 2 * 2**30
 DISK_NEEDED = 2**30
 HYPERFINE_NEEDED = (1, 18)
@@ -422,7 +419,7 @@ def other_run() -> Check:
 
 def memory() -> Check:
     """Whether memory is large enough to keep databases cached."""
-    free = system.safely(lambda: psutil.virtual_memory().available)
+    free = system.free_memory()
     if free is None:
         return Check("memory", "ok", UNKNOWN)
     finding = f"{free / 2**30:.1f} GiB available"

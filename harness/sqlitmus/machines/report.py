@@ -14,7 +14,7 @@ from sqlitmus.results.report import Agreed, Contradicted, Holding, Interval, Sta
 from sqlitmus.stats.estimate import Array, combine
 from sqlitmus.stats.verdict import ALPHA
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import HoldsWord, Side, Verdict
+from sqlitmus.vocabulary.verdicts import CONTROLS, HoldsWord, Side, Verdict
 
 LEAST_POOLED = 3
 
@@ -135,11 +135,7 @@ def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> lis
     return pooled
 
 
-# Surveys of machines → the merged report. Pure.
-
-
 ABSENT = Answer(said="not planned")
-_CONTROLS = "controls"
 T = TypeVar("T")
 
 
@@ -213,23 +209,14 @@ def _pooled(
 ) -> list[list[Pooled]]:
     if not places:
         return []
-    none = (np.nan, np.nan, 0.0)
-    values = np.array(
-        [
-            [
-                (e.mean, e.error, e.freedom) if (e := by_place.get(place)) else none
-                for by_place in estimates
-            ]
-            for place in places
-        ],
-        dtype=np.float64,
-    )
+    none = Estimate(np.nan, np.nan, 0.0)
+    values = np.array([[of.get(place, none) for of in estimates] for place in places], np.float64)
     return pool(kinds, values[..., 0], values[..., 1], values[..., 2])
 
 
 def _choosable(row: Row, surveys: Sequence[Survey[T]]) -> bool:
     """Whether a row is of use to choose a runtime by: neither a control nor a yardstick."""
-    return row.group != _CONTROLS and any(row.runner in survey.choices for survey in surveys)
+    return row.group != CONTROLS and any(row.runner in survey.choices for survey in surveys)
 
 
 def headline(rows: Sequence[Row], groups: Sequence[str], reference: str) -> list[Statement]:

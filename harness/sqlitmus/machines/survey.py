@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from sqlitmus.machine import system
 from sqlitmus.machines.merge import Merged, MergedMachine
 from sqlitmus.results import machines
 from sqlitmus.results.machines import Answer
-from sqlitmus.results.notices import Notice
-from sqlitmus.results.report import Case, Report
+from sqlitmus.results.report import Case, Notice, Report
 from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import by_value
@@ -245,8 +244,7 @@ def _with_reasons(case: Case, absent: dict[Place, str]) -> Case:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A mean log ratio with its standard error and degrees of freedom."""
 
     mean: float

@@ -58,9 +58,6 @@ def gfm_grid(header: Sequence[str], lines: Iterable[str], numbers: Sequence[bool
     return "\n".join([gfm_row(header), gfm_row(rule), *lines])
 
 
-# A document as GitHub-flavoured Markdown, short enough for a job summary (1 MiB).
-
-
 LIMIT = 1024 * 1024
 RESERVE = 1024
 

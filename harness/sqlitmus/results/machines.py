@@ -7,8 +7,7 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from sqlitmus.results.notices import Notice
-from sqlitmus.results.report import Interval, Report, Statement
+from sqlitmus.results.report import Interval, Notice, Report, Statement
 from sqlitmus.vocabulary.text import json_text
 from sqlitmus.vocabulary.verdicts import HoldsWord, Scheme, Verdict
 
@@ -107,9 +106,6 @@ class MergedReport:
     expected: list[str]
     groups: list[str]
     rows: list[Row] = field(default_factory=list[Row])
-
-
-# A report as JSON (`summary.json`) and back.
 
 
 @cache

@@ -139,10 +139,6 @@ def rate(share: float, trials: int) -> Rate:
     return Rate(share, max(centre - half, 0.0), min(centre + half, 1.0), trials)
 
 
-# Point estimates and intervals for many rows at once; a row is a cell or a pair, a column a
-# block.
-
-
 TRIM = 0.2
 LEVEL = 0.95
 # The share of Yuen's h - 1 degrees of freedom that normal noise leaves of 10 to 90 blocks, and that

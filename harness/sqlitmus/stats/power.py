@@ -22,6 +22,7 @@ from sqlitmus.stats.estimate import (
 )
 
 POWER = 0.8
+MOST_BLOCKS = 2.0**53  # nobody asks for more
 
 
 def detectable(
@@ -106,7 +107,8 @@ def blocks_to_clear(
         for power in (POWER, 1 - (1 - POWER) / 2)
     )
     blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
-    return np.where(np.isfinite(blocks) & (room > 0), blocks, 0).astype(np.int64)
+    some = (blocks < MOST_BLOCKS) & (room > 0)
+    return np.where(some, blocks, 0).astype(np.int64)
 
 
 def _prior(logs: TrimmedMeans, sessions: int) -> Array:

@@ -177,9 +177,6 @@ def _latencies(workers: Sequence[Worker]) -> Buckets:
     return merged(w.latencies.buckets for w in workers if w.latencies)
 
 
-# The details of an invocation besides its times: latencies, workers, the launch. Pure.
-
-
 class Launch(Model):
     """The launcher's measurements of several processes.
 

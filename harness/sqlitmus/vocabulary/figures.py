@@ -176,9 +176,6 @@ LATENCIES: tuple[Figure, ...] = (
 )
 
 
-# The figures that a run has of each cell beside its primary time: the one table of them.
-
-
 FIGURES: tuple[Figure, ...] = (
     Figure(
         name="cold",

@@ -21,8 +21,6 @@ Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
-"""What a steady time is of a process: all of its time over all of its operations, or in runs of
-earlier versions the median iteration."""
 ClaimMetric = Literal[
     "steady", "wall", "loop", "cpu time", "average", "p50", "p99", "p999", "max", "file"
 ]
@@ -35,9 +33,6 @@ HoldsWord = Literal[
     "not resolved",
     "no answer",
 ]
-
-
-# What may be said of a comparison: each verdict once, with all that is ever shown of it.
 
 
 Side = Literal["faster", "slower", "equivalent", "undecided"]
@@ -69,7 +64,6 @@ class Verdict(StrEnum):
         side: Side,
         rank: int,
         meaning: str,
-        amount: str | None = None,
     ) -> Self:
         """`symbols` are the symbol and its ASCII form, with a space between them."""
         verdict = str.__new__(cls, words)
@@ -79,7 +73,7 @@ class Verdict(StrEnum):
         verdict.side = side
         verdict.material = words.startswith("materially ")
         verdict.rank = rank
-        verdict.amount = amount or words
+        verdict.amount = words.replace("faster", "less").replace("slower", "more")
         verdict.meaning = meaning
         return verdict
 
@@ -90,7 +84,6 @@ class Verdict(StrEnum):
         "faster",
         3,
         "the gain is resolved, and it is larger than the margin",
-        "materially less",
     )
     FASTER = (
         "faster",
@@ -99,7 +92,6 @@ class Verdict(StrEnum):
         "faster",
         2,
         "the gain is resolved; it may be smaller than the margin",
-        "less",
     )
     EQUIVALENT = (
         "equivalent",
@@ -116,7 +108,6 @@ class Verdict(StrEnum):
         "slower",
         1,
         "the loss is resolved; it may be smaller than the margin",
-        "more",
     )
     MATERIALLY_SLOWER = (
         "materially slower",
@@ -125,7 +116,6 @@ class Verdict(StrEnum):
         "slower",
         0,
         "the loss is resolved, and it is larger than the margin",
-        "materially more",
     )
     NOT_RESOLVED = (
         "not resolved",
@@ -173,9 +163,6 @@ def _opposite(verdict: Verdict) -> Verdict:
 
 
 _OPPOSITE = {verdict: _opposite(verdict) for verdict in Verdict}
-
-
-# What may be said of a published figure: each word once, with all that is ever shown of it.
 
 
 Style = Literal["same", "near", "other", "turned", "open"]

@@ -181,9 +181,6 @@ def _keep_statistics(connection: sqlite3.Connection, kinds: dict[str, str]) -> N
             connection.execute(f"INSERT INTO main.{name} SELECT * FROM whole.{name}")
 
 
-# The user's database: copied as a whole, looked at, and never written.
-
-
 PATIENCE_S = 5.0
 TRIES = 5
 ROOM = 2  # copies that have to fit on the disk: this one, and one in a profile's journal mode

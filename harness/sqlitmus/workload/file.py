@@ -93,9 +93,6 @@ def weaker(profile: Profile, limit: Durability) -> str | None:
     return None
 
 
-# A workload as its TOML file has it.
-
-
 PROFILE = "normalised"
 
 Scalar = int | float | str | bytes | None  # TOML has neither of the latter, a trace has both

@@ -266,17 +266,15 @@ def quoted(name: str) -> str:
 
 
 MOST_ROWS = 200_000
-_KINDS = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
 @dataclass(slots=True)
 class Answered:
-    """What a reading statement gave for all of its pool: types by column, rows, and instructions
-    of SQLite's virtual machine per execution, which do not depend on the machine's pace; and
-    whether all texts begin and end in ASCII."""
+    """What a reading statement gave for all of its pool: types by column, and instructions of
+    SQLite's virtual machine per execution, which do not depend on the machine's pace; and whether
+    all texts begin and end in ASCII."""
 
     columns: dict[str, ColumnType]
-    rows: int
     instructions: float
     ascii_ends: bool
 
@@ -317,7 +315,7 @@ def answer(
                 break
     columns: dict[str, ColumnType] = {}
     for name, seen in zip(names, types, strict=True):
-        kinds = sorted(_KINDS[kind] for kind in seen if kind in _KINDS)
+        kinds = sorted(_TYPES[kind] for kind in seen if kind in _TYPES)
         if len(kinds) > 1:
             raise Refused(
                 f"column {name} holds values of several types ({', '.join(kinds)}); give it one "
@@ -326,7 +324,7 @@ def answer(
         nullable = "?" if type(None) in seen else ""
         kind = f"{kinds[0] if kinds else 'text'}{nullable}"
         columns[name] = cast("ColumnType", kind)
-    return Answered(columns, rows, STEP * ticks() / max(len(pool), 1), ascii_ends)
+    return Answered(columns, STEP * ticks() / max(len(pool), 1), ascii_ends)
 
 
 def _names(cursor: sqlite3.Cursor) -> list[str]:

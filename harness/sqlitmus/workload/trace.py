@@ -137,9 +137,6 @@ class Trace:
         self.problems.append(f"{self.file}:{number}: {problem}")
 
 
-# A trace's statements as queries: grouped by SQL and transaction, weighted by their counts.
-
-
 LEAST = 1 / 200  # of all that comes: what is rarer would be rounded away in the mix, or up
 MOST = 40  # different queries, each of which is measured alone, too
 

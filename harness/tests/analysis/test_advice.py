@@ -10,7 +10,7 @@ from sqlitmus.analysis.provenance import cache_bytes, promise
 from sqlitmus.render import terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.sentences import sentences
-from sqlitmus.results.advice import Advice, Effect, Promise, Setting
+from sqlitmus.results.recommendation import Advice, Effect, Promise, Setting
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis import runs
 from tests.analysis.runs import Json

@@ -11,7 +11,7 @@ from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
 from sqlitmus.analysis.ranking import crossing, still_open
 from sqlitmus.catalog.presets import OWN, Preset
-from sqlitmus.render.document.decision import about, choice_sentences, many, presets_section, text
+from sqlitmus.render.document.decision import about, choice_sentences, many, presets_section
 from sqlitmus.results.ranking import Change, Contrast
 from sqlitmus.results.recommendation import Again, Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
@@ -30,6 +30,10 @@ NAMES = {
 }
 QUESTION = Question(margin=0.02, correction="bh")
 REPORTS = 200
+
+
+def text(weighed: Weighed) -> str:
+    return " ".join(choice_sentences(weighed.choices[0], weighed))
 
 
 def preset(**limits: float) -> dict[str, Preset]:

@@ -1,14 +1,21 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunDataError, analyse, load, read
+from sqlitmus.analysis import RunData, RunDataError, analyse, load, read
 from sqlitmus.catalog import presets
+from sqlitmus.catalog.presets import Preset
+from sqlitmus.results.recommendation import Weighed
+from sqlitmus.results.report import Fact
+from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,
+    change,
     checks,
+    counts,
+    description,
     empty,
     filled,
     make,
@@ -102,3 +109,184 @@ def test_a_run_killed_before_its_first_sample_is_still_a_run(tmp_path: Path) -> 
     run = load(write(tmp_path, verify=[], lines=[], machine={}))
     assert (run.checks, run.machine, run.details) == ({}, {}, None)
     assert analyse(run).blocks_complete == 0
+
+
+def parallel(*workers: int, **changes: object) -> list[dict[str, object]]:
+    axes = {"profile": "normalised"}
+    return [
+        case(
+            f"p@workers={n}",
+            group="parallel",
+            workers=n,
+            axes={**axes, "workers": str(n)},
+            **changes,
+        )
+        for n in workers
+    ]
+
+
+def test_a_scaling_curve_is_units_per_second_over_workers() -> None:
+    planned = plan(cases=parallel(4, 1, 2))
+    count = [4, 1, 2]
+    run = make(planned, lines=samples(planned, lambda c, _l, b: (1000 + b) / count[c]))
+    (found,) = analyse(run).scaling
+    assert (found.scenario, found.axes, found.cores) == ("p", {"profile": "normalised"}, 4)
+    assert [curve.runner for curve in found.curves] == ["node", "bun", "rust-ffi"]
+    assert [point.workers for point in found.curves[0].points] == [1, 2, 4]
+    rates = [point.rate for point in found.curves[0].points]
+    assert [rate.value for rate in rates] == pytest.approx([n * 1e9 / 1005.5 for n in (1, 2, 4)])
+    # the bounds change places: ranks 3 and 10 of 12
+    assert (rates[0].low, rates[0].high) == pytest.approx((1e9 / 1009, 1e9 / 1002))
+
+
+def test_one_number_of_workers_is_no_curve() -> None:
+    assert analyse(make(plan(cases=parallel(2)))).scaling == []
+
+
+def test_a_gap_in_a_curve_is_left_out_and_one_point_is_no_curve() -> None:
+    planned = plan(cases=parallel(1, 2, 4))
+    verify = change(checks(planned), {"outcome": "failed"}, runner="bun", case="p@workers=2")
+    for name in ("p@workers=1", "p@workers=2"):
+        verify = change(verify, {"outcome": "failed", "log": name}, runner="rust-ffi", case=name)
+    curves = analyse(make(planned, verify=verify)).scaling[0].curves
+    points = {curve.runner: [point.workers for point in curve.points] for curve in curves}
+    assert points == {"node": [1, 2, 4], "bun": [1, 4]}
+
+
+def test_unknown_cores_call_nothing_oversubscribed() -> None:
+    assert analyse(make(plan(cases=parallel(1, 8)), machine={})).scaling[0].cores == 8
+
+
+def fact(run: RunData, group: str, name: str) -> Fact:
+    return next(f for f in analyse(run).provenance if (f.group, f.name) == (group, name))
+
+
+def test_facts_flag_what_differs() -> None:
+    options = {"node": ["THREADSAFE=1", "ENABLE_FTS5"], "bun": ["THREADSAFE=2"]}
+    runners = [runner(n, description=description(n, options=o)) for n, o in options.items()]
+    run = make(plan(list(options), runners=runners))
+    assert fact(run, "Compile options", "THREADSAFE").values == {"node": "1", "bun": "2"}
+    assert fact(run, "Compile options", "THREADSAFE").differs
+    assert fact(run, "Compile options", "ENABLE_FTS5").values == {"node": "set", "bun": "not set"}
+    assert not fact(run, "SQLite", "version").differs
+    assert fact(run, "Runtime", "runtime").values["bun"] == "bun 1.0"
+
+
+def test_a_runner_that_could_not_be_asked_is_left_out_of_the_facts() -> None:
+    gone = runner("dotnet", missing="no SDK", description=None)
+    run = make(plan(runners=[*plan()["runners"], gone]))
+    assert "dotnet" not in fact(run, "SQLite", "version").values
+    assert analyse(run).runners[-1].sqlite_version is None
+
+
+def test_pragmas_are_shown_per_profile_as_read_back() -> None:
+    cases = [case("a"), case("b", axes={"profile": "shipped"}), case("c")]
+    planned = plan(cases=cases)
+    new = {"pragmas": {"journal_mode": "delete", "synchronous": None}}
+    verify = change(checks(planned), new, runner="bun", case="c")
+    run = make(planned, verify=verify)
+    found = fact(run, "Pragmas, profile normalised", "journal_mode")
+    assert (found.values["bun"], found.values["node"], found.differs) == (
+        "wal / delete",
+        "wal",
+        True,
+    )
+    assert fact(run, "Pragmas, profile normalised", "synchronous").values["bun"] == "1 / none"
+    assert not fact(run, "Pragmas, profile shipped", "journal_mode").differs
+
+
+def test_checks_say_what_was_proven() -> None:
+    proof = {"readback": {"rows": 5, "checksum": 1}, "affected": 1}
+    verify = [{**check, **proof} for check in checks(plan())]
+    assert analyse(make(verify=verify)).cases[0].checks == (
+        "Equal in node, bun and rust-ffi: 100 rows, 1 affected row, checksum 000000ff, "
+        "SHA-256 of all rows abababababababab…, 5 rows read back afterwards."
+    )
+
+
+def test_the_reference_may_be_chosen_among_those_who_took_part() -> None:
+    gone = runner("dotnet", missing="no SDK", description=None)
+    run = make(plan(runners=[*plan()["runners"], gone]))
+    assert analyse(run).reference == "node"
+    assert analyse(run, "bun").reference == "bun"
+    for name in ("dotnet", "nobody"):
+        with pytest.raises(UsageError, match=f"'{name}' cannot be the reference.*node, bun"):
+            analyse(run, name)
+
+
+def test_a_missing_reference_gives_way_to_the_next_runner() -> None:
+    runners = [runner("node", missing="gone", description=None), *plan()["runners"][1:]]
+    assert analyse(make(plan(runners=runners))).reference == "bun"
+
+
+def test_the_same_run_gives_the_same_report() -> None:
+    assert asdict(analyse(make())) == asdict(analyse(make()))
+
+
+def test_method_names_the_plans_own_figures() -> None:
+    text = "\n".join(analyse(make(plan(margin=0.035, seed=99))).method)
+    assert "12 blocks were planned" in text
+    assert "seed 99" in text
+    assert "within 3.5 %" in text
+
+
+def test_method_says_how_long_the_lead_ins_of_turns_last() -> None:
+    asked = counts(100, iterations=24, rounds=8, lead_in=3)
+    of = plan()
+    (name,) = {case["id"] for case in of["cases"]} & {"get-pk"}
+    (operations,) = {case["operations"] for case in of["cases"] if case["id"] == name}
+    ns = {"node": 2e6 / operations, "bun": 5e6 / operations}
+    told = {name: {who: {**asked, "operation_ns": each} for who, each in ns.items()}}
+    text = "\n".join(analyse(make({**of, "counts": told})).method)
+    assert "Lead-ins last 6 to 15 ms." in text
+
+
+def test_nothing_measured_at_all_is_still_a_report() -> None:
+    report = analyse(make(lines=[], verify=[]))
+    assert report.blocks_complete == 0
+    assert {cell.outcome for found in report.cases for cell in found.cells} == {"missing"}
+    assert all(standing.ratio is None for standing in report.standings)
+    empty = analyse(make(plan(cases=[])))
+    assert (empty.cases, empty.standings, empty.groups) == ([], [], [])
+
+
+def test_pragmas_become_text() -> None:
+    run = make(plan(cases=[case("a", pragmas=[["cache_size", -16000]])]))
+    assert analyse(run).cases[0].pragmas == [("cache_size", "-16000")]
+
+
+def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:
+    planned = plan(blocks=30)
+    base = noisy({"bun": 1.1})
+    run = make(planned, lines=samples(planned, lambda c, s, b: base(c, s, b) * (1 + b / 10)))
+    found = analyse(run).cases[0].comparisons
+    ratio = next(c.ratio for c in found if (c.runner, c.reference) == ("bun", "node"))
+    assert ratio.value == pytest.approx(1.1, rel=0.01)
+
+
+def weighed(called: str, weights: str | None = None) -> list[str]:
+    """The kinds of statement about a run of the cases a and b by a preset that calls a case."""
+    planned = plan(cases=[case("a", group="reads"), case("b", group="writes")])
+    reading = Preset(title="an API", summary="it reads", calls={called: 600})
+    run = replace(make(planned), presets={"reading": reading})
+    return [statement.kind for statement in analyse(run, weights=weights).headline]
+
+
+def test_a_run_without_the_cases_of_any_preset_decides_by_none_unless_asked() -> None:
+    assert "weighed" in weighed("a")
+    assert "weighed" not in weighed("c")
+    assert "weighed" in weighed("c", "a=1")
+    with pytest.raises(UsageError, match="there is no case 'd'"):
+        weighed("a", "d=1")
+
+
+def test_presets_that_the_run_can_decide_stand_in_front() -> None:
+    planned = plan(cases=[case("a"), case("b")])
+    presets = {
+        name: Preset(title=name, summary="", calls={called: 1})
+        for name, called in (("lacks", "c"), ("has", "b"))
+    }
+    for weights, order in ((None, ["has", "lacks"]), ("lacks", ["lacks", "has"])):
+        report = analyse(replace(make(planned), presets=presets), weights=weights)
+        (said,) = [each for each in report.headline if isinstance(each, Weighed)]
+        assert [choice.preset for choice in said.choices] == order

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bootstrap.test_locks import npm_packages
+from tests.bootstrap.test_hints import npm_packages
 from tests.workflows.files import FOLDER, ROOT, read
 
 DEV, JUST = (f"harness/requirements-{name}.txt" for name in ("dev", "just"))

@@ -7,7 +7,7 @@ import pytest
 
 from sqlitmus.catalog import claims, definitions
 from sqlitmus.catalog.choose import of_claims
-from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.claims import Claim, figure_problems
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -261,3 +261,117 @@ def test_the_canary_of_a_case_is_the_runner_that_most_figures_are_about(tmp_path
     }, "a key row outweighs others, where its runner is there"
     assert of_claims([third], {"get-pk": ["node"]}) == {}, "nothing is published of it"
     assert of_claims([], both) == {}, "a run without claims has its own"
+
+
+@pytest.mark.parametrize(
+    ("published", "said"),
+    [
+        (155.0, "6.0 µs against 930 µs"),
+        (1.587, "0.121 s against 0.192 s"),
+        (2.40, "86.2 ± 1.3 ms against 206.7 ± 6.2 ms"),
+        (1.745, "5,454.5 reads/s against 3,125 reads/s"),
+        (2.8, "7,553,000 against 2,701,000 rows/s"),
+        (1.5, "900 µs against 0.6 ms"),
+        (1.186, "+18.6 %"),
+        (0.995, "−0.5 %"),
+        (1.14, "1.14 times (issue 271)"),
+        (1.63, "1.63 ± 0.05 times as fast"),
+        (143.85, "2.66, 154.8 and 312.3 ms against 1.4 to 2.2 ms"),
+        (1.0, "without effect"),
+        (2.0, "less than half the CPU cycles"),
+        (3.0, "12 MB against 4 ms"),
+    ],
+)
+def test_words_that_agree_or_say_no_ratio_pass(published: float, said: str) -> None:
+    assert list(figure_problems(published, said)) == []
+
+
+@pytest.mark.parametrize(
+    ("published", "said", "problem"),
+    [
+        (1.5, "", "needs `said`"),
+        (1.5, "3 against 2", "a figure without a unit"),
+        (1.5, "see issue 271", "a figure without a unit"),
+        (1.5, "312.3 ms against 2.171 ms", "gives 143.9 or 0.006952"),
+        (1.5, "900 ms against 0.6 ms", "gives 1500 or"),
+        (1.5, "+15 %", "gives 1.15 or"),
+        (1.5, "5 times", "gives 5 or 0.2"),
+    ],
+)
+def test_words_that_say_another_figure_or_none_are_refused(
+    published: float, said: str, problem: str
+) -> None:
+    (text,) = figure_problems(published, said)
+    assert problem in text
+
+
+def test_what_a_row_saves_is_held_against_a_difference() -> None:
+    words = "312.3 ms against 2.2 ms"
+    assert list(figure_problems(310.1, words, saves=True)) == []
+    (text,) = figure_problems(143.85, words, saves=True)
+    assert text == "published = 143.85, but '312.3 ms against 2.2 ms' saves 310.1 ms; correct one"
+    assert (
+        list(figure_problems(153.0, "154.8 ms, the second of three, against 2 ms", saves=True))
+        == []
+    )
+
+
+FILLED = {
+    'base = { case = "" }': 'base = { case = "get-pk" }',
+    'new = { case = "" }': 'new = { case = "get-pk@shape=array" }',
+    'said = ""': 'said = "+20 %"',
+    'name = ""': 'name = "an array"',
+}
+
+
+def test_each_blank_of_an_unfilled_file_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a-mine.toml").write_text(claims.TEXT, "utf-8")
+    with pytest.raises(UsageError) as caught:
+        claims.read(tmp_path, definitions.load())
+    named = {line.split(":")[1] for line in str(caught.value).splitlines()}
+    blanks = [
+        str(number)
+        for number, line in enumerate(claims.TEXT.splitlines(), 1)
+        if '= ""' in line and not line.startswith("#")
+    ]
+    assert named == set(blanks)
+    assert len(blanks) >= 10
+
+
+def test_a_filled_file_is_a_claim(tmp_path: Path) -> None:
+    text = claims.TEXT
+    for blank, filled in FILLED.items():
+        assert text.count(blank) == 1
+        text = text.replace(blank, filled)
+    (tmp_path / "a-mine.toml").write_text(text.replace('= ""', '= "A sentence."'), "utf-8")
+    (claim,) = claims.read(tmp_path, definitions.load()).values()
+    assert claim.name == "mine"
+    assert list(claim.cells()) == [("get-pk", "node"), ("get-pk@shape=array", "node")]
+
+
+@pytest.mark.parametrize(
+    ("files", "file"),
+    [
+        ([], "a-mine.toml"),
+        (["a-threading.toml", "b-keys.toml", "b-processes.toml"], "c-mine.toml"),
+        (["z-last.toml"], "z-mine.toml"),
+        (["10-numbered.toml"], "a-mine.toml"),
+    ],
+)
+def test_a_new_file_comes_after_the_others(files: list[str], file: str) -> None:
+    assert claims.file_name("mine", files) == file
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("new", "cannot name a claim"),
+        ("", "cannot name a claim"),
+        ("../up", "cannot name a claim"),
+        ("Mine", "cannot name a claim"),
+        ("keys", "b-keys.toml is the claim keys already"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        claims.file_name(name, ["b-keys.toml"])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sqlitmus.results import machines
-from sqlitmus.results.advice import Advice, Effect
+from sqlitmus.results.recommendation import Advice, Effect
 from tests.fakes.clone import MODES, Clone
 from tests.workload.conftest import make
 

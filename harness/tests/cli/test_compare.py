@@ -368,45 +368,6 @@ def test_two_runs_as_the_csv_of_nodes_own_tool(compare: Call, runs: list[RunDire
     assert binaries == ['"old"'] * 12 + ['"new"'] * 12
 
 
-def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:
-    one = str(runs[0].path)
-    assert (
-        told(compare(one, one, "-r", "new"))
-        == "both paths are the same run; give two different runs"
-    )
-    assert told(compare(one, one)) == "both paths are the same run; give two different runs"
-
-
-def test_runs_of_different_machines(compare: Call, runs: list[RunDirectory]) -> None:
-    change(runs[1].path, "UPDATE fact SET value = '9' || value WHERE name = 'cores'")
-    message = told(compare(*paths(runs)))
-    assert message.startswith("the runs are of different machines: cores is ")
-    assert message.endswith("Times of different machines are not compared; measure both on one.")
-
-
-def test_runs_of_different_sizes(desk: Desk, compare: Call, runs: list[RunDirectory]) -> None:
-    desk.run(blocks=2, size="m", label="larger")
-    message = told(compare(str(runs[0].path), str(desk.clone.latest().path), "-r", "new"))
-    assert message.startswith("STAMP-old and STAMP-larger did not do the same work: fixture size")
-
-
-def test_runs_without_a_common_runner(desk: Desk, compare: Call) -> None:
-    found: list[RunDirectory] = []
-    for name in ("base", "new"):
-        desk.run(blocks=2, runners=[name], label=name)
-        found.append(desk.clone.latest())
-    assert told(compare(*paths(found))) == (
-        "which runner is meant is not clear: none changed; choose with -r one of none (no runner "
-        "is in both)"
-    )
-
-
-def test_runs_without_a_common_case(desk: Desk, compare: Call, runs: list[RunDirectory]) -> None:
-    desk.run(blocks=2, cases=["all"], label="other")
-    message = told(compare(str(runs[0].path), str(desk.clone.latest().path), "-r", "new"))
-    assert message == "the two runs have no case in common; compare runs of the same suite"
-
-
 def test_runs_written_by_another_version_are_refused(
     compare: Call, runs: list[RunDirectory]
 ) -> None:

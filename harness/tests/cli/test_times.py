@@ -1,12 +1,21 @@
 """From fakes with known times to the verdict: what the whole path makes of them."""
 
 import json
+import os
+import signal
+from collections import Counter
 
+import pytest
+
+from sqlitmus.analysis import analyse, load
 from sqlitmus.results import machines as data
 from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
+from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone
+from tests.fakes.instant import Desk, even
+from tests.worded import notices
 
 RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "12")
 
@@ -92,3 +101,145 @@ def test_a_report_is_made_again_from_the_run_alone(clone: Clone) -> None:
             "another file\n"
         ),
     )
+
+
+MODE = """
+[budget]
+title = "Budget"
+summary = "as much as is of use"
+blocks = 10
+budget_s = 600
+pilot = 3
+iterations = [3, 3]
+warmup_iterations = 0
+warmup_ms = [1, 4]
+"""
+GET = 4  # operations of the case `get`, 2 of `all`
+
+
+@pytest.fixture
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    catalogue.two_of_each(MODE)
+    desk = Desk.make(catalogue, monkeypatch)
+    wild = (0.9, 1.2, 1.0, 1.1, 0.8, 1.05, 0.95)
+    desk.instant.paces["a"] = even(1100, "a")
+    clear = even(4400, "b")
+    desk.instant.paces["b"] = lambda operations, n: (
+        clear(operations, n) if operations == GET else 1150 * wild[n % 7]
+    )
+    return desk
+
+
+def blocks(desk: Desk) -> dict[str, int]:
+    samples = [s for s in desk.clone.latest().samples() if s.label == "a"]
+    return dict(Counter(sample.case for sample in samples))
+
+
+def test_what_is_clear_in_the_pilot_has_the_fewest_blocks(desk: Desk) -> None:
+    assert desk.run(mode="budget").exit == 0
+    assert blocks(desk) == {"get": 10, "all": 20}
+    plan = desk.clone.latest().plan()
+    assert (plan.blocks, plan.sets) == (20, {"get": 10})
+    first = desk.said().splitlines()[0]
+    assert first == "4 cells in 2 cases, 10 to 20 sets of each case: done in about TIME"
+
+
+def test_the_report_tells_and_misses_nothing(desk: Desk) -> None:
+    desk.run(mode="budget")
+    made = analyse(load(desk.clone.latest().path))
+    assert (made.blocks_complete, made.blocks_planned) == (20, 20)
+    (told,) = (text for text in notices(made) if "pilot foretold" in text)
+    assert told == (
+        "1 case got 10 blocks and the others 20: the time went where the pilot foretold that more "
+        "blocks answer more."
+    )
+    counts = {case.id: list(case.comparisons.blocks) for case in made.cases}
+    assert (max(counts["get"]), max(counts["all"])) == (10, 20)
+    assert "--blocks" not in desk.clone.latest().plan().rerun
+
+
+def test_a_run_that_was_cut_off_goes_on_with_the_same_sets(desk: Desk) -> None:
+    def interrupt(name: str, number: int) -> None:
+        if (name, number) == ("a", 18):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    assert desk.run(mode="budget").exit == 130
+    desk.instant.before = lambda _name, _number: None
+    assert desk.resume(desk.clone.latest().path).exit == 0
+    assert blocks(desk) == {"get": 10, "all": 20}
+
+
+def test_who_says_how_many_blocks_gets_these(desk: Desk) -> None:
+    assert desk.run(mode="budget", blocks=2).exit == 0
+    assert blocks(desk) == {"get": 2, "all": 2}
+    assert desk.clone.latest().plan().sets == {}
+
+
+def test_a_budget_too_short_for_a_verdict_is_exceeded_and_the_run_says_so(desk: Desk) -> None:
+    desk.clone.replace("scenarios/modes.toml", "budget_s = 600", "budget_s = 0.01")
+    assert desk.run(mode="budget").exit == 0
+    assert blocks(desk) == {"get": 10, "all": 10}
+    assert desk.said().splitlines()[0] == (
+        "the time budget allows 0 blocks; 10 are the fewest that give a word, so the run takes "
+        "longer than that (choose less to shorten it)"
+    )
+
+
+def stripped(text: str) -> str:
+    """The text without the blanks around a table's lines."""
+    return "\n".join(line.strip() for line in text.splitlines()).strip()
+
+
+PLAN = """\
+4 cells in 2 cases, 10 blocks of about 1.8 s: done in about 0:18
+the differences that it can tell are unknown until it has run
+before that, verification and pilot take about 5.2 s
+blocks that a --time-budget buys: 497 in 15, 997 in 30 and 1997 in 60 minutes
+4 of 4 cells were never tried here: a process of them counts as 0.3 s
+
+runner        cells   verification   pilot   blocks   all
+───────────────────────────────────────────────────────────
+a             2       0.8 s          1.8 s   6.0 s    8.6 s
+b             2       0.8 s          1.8 s   6.0 s    8.6 s
+A/A control   0       0.0 s          0.0 s   6.0 s    6.0 s
+all           4       1.6 s          3.6 s   0:18     0:23
+"""
+SUITES = """\
+suite   summary   mode       cases   cells   minutes
+────────────────────────────────────────────────────
+quick   small     quick      2       4       1
+full    all       standard   5       15      1
+"""
+
+
+def test_a_plan_says_what_a_run_takes_and_starts_nothing(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan() -> str:
+        done = sqlitmus(capsys, monkeypatch, "run", "--plan", "--mode", "budget", "--size", "s")
+        assert (done.code, done.err) == (0, "")
+        return stripped(done.out)
+
+    with monkeypatch.context() as nothing:
+        for starting in (
+            "catalog.runners.describe",
+            "run.verify.context.prove",
+            "machine.lock.hold",
+        ):
+            nothing.setattr(f"sqlitmus.{starting}", None)
+        assert plan() == stripped(PLAN)
+    assert desk.run(mode="budget").exit == 0
+    foretold = plan().splitlines()
+    assert foretold[0] == desk.stderr.getvalue().splitlines()[0]
+    assert foretold[2:5:2] == [
+        "before that, verification and pilot take about 0.0 s",
+        "0 of 4 cells were never tried here: a process of them counts as 0.3 s",
+    ]
+
+
+@pytest.mark.usefixtures("desk")
+def test_the_list_of_suites_tells_how_long_each_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stripped(sqlitmus(capsys, monkeypatch, "list", "suites").out) == stripped(SUITES)

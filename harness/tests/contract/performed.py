@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlitmus.catalog import definitions
-from sqlitmus.run.verify import oracle
+from sqlitmus.run.verify import context
 from sqlitmus.vocabulary.contract import Job, levels
 from tests.contract.started import CONTRACT, Json, description, start
 
@@ -32,7 +32,7 @@ class Performed:
 
 def job_of(vector: str) -> Job:
     """The job of a vector, with its places for paths still in it."""
-    return oracle.job_of(CONTRACT / "vectors" / vector)
+    return context.job_of(CONTRACT / "vectors" / vector)
 
 
 def needs_own_process(job: Job) -> bool:
@@ -92,7 +92,7 @@ def file_of(vector: str, folder: Path) -> Path:
 
 def written(vector: str, folder: Path) -> Job:
     """A vector's job, with its database below `folder` and its file where `file_of` tells."""
-    text = oracle.place(CONTRACT / "vectors" / vector, folder / vector)
+    text = context.place(CONTRACT / "vectors" / vector, folder / vector)
     job = Job.model_validate_json(text)
     file = file_of(vector, folder)
     file.parent.mkdir(exist_ok=True)

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
-from sqlitmus.run.verify import oracle
+from sqlitmus.run.verify import context
 from sqlitmus.vocabulary.contract import Job, Measure, Operation, Share, Writer, levels
 from tests.contract.performed import (
     VECTORS,
@@ -129,7 +129,7 @@ def test_vector(
         assert result["status"] == want["status"], result.get("error") or result.get("reason")
         assert result["digest"] != want["digest"], "it reads U+0000 now: say so in its runner.toml"
         return
-    problem = oracle.difference(
+    problem = context.difference(
         result, want, digested=job.mode == "verify" or job.measure.digest > 0
     )
     assert problem is None, f"{problem}: {result.get('error') or result.get('reason')}"
@@ -150,7 +150,7 @@ def test_a_runner_of_the_core_alone_passes_the_vectors_of_the_core(tmp_path: Pat
         validator("result").validate(result)
         want = json.loads((CONTRACT / "vectors" / name / "expected.json").read_bytes())
         digested = job.mode == "verify" or job.measure.digest > 0
-        assert oracle.difference(result, want, digested=digested) is None, name
+        assert context.difference(result, want, digested=digested) is None, name
 
 
 WITHOUT_PLAN = ("open", "open-file", "in-transaction", "execute", "read-file")

@@ -1,16 +1,39 @@
 """Conditions at the ends of a block, and rates between them."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
+import ctypes
+import json
 import os
+import platform
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self, cast
 
 import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine import conditions
+from sqlitmus import machine
+from sqlitmus.machine import Check, conditions, host, lock, readiness
 from sqlitmus.machine.conditions import Conditions, Rates, difference
-from tests.machine.linux import LAPTOP, build
+from sqlitmus.machine.host import commit, cpu_model, hyperfine_version, os_name
+from sqlitmus.machine.readiness import (
+    Activity,
+    ProcessCounters,
+    ProcessShare,
+    Snapshot,
+    between,
+    snapshot,
+)
+from sqlitmus.vocabulary import paths
+from tests.machine.linux import BUSY, CLOCKS, CPUS, LAPTOP, QUIET, build
 
 
 def test_one_look_at_a_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,15 +121,12 @@ def test_rates_of_a_block() -> None:
     )
     assert difference(BEFORE, after) == Rates(
         seconds=4.0,
-        probe_ratio=1.1,
         load_average=1.25,
         cpu_pressure=0.1,
         io_pressure=0.5,
         memory_pressure=0.0,
         steal=0.05,
-        context_switches_per_s=2_000.0,
         throttled=True,
-        frequency_ratio=0.75,
         on_battery=True,
     )
 
@@ -123,7 +143,7 @@ def test_counters_that_fell_tell_nothing() -> None:
     )
     rates = difference(BEFORE, after)
     assert (rates.cpu_pressure, rates.steal) == (None, None)
-    assert (rates.context_switches_per_s, rates.throttled) == (None, None)
+    assert rates.throttled is None
     assert rates.io_pressure == 0.0
 
 
@@ -190,3 +210,597 @@ def test_the_probe_is_a_fixed_amount_of_work_without_its_warm_up(
 
 def test_the_probe_runs() -> None:
     assert conditions.probe() > 0
+
+
+def test_facts_are_words_and_unknown_ones_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = machine.facts(tmp_path)
+    assert all(isinstance(value, str) and value for value in known.values())
+    assert int(known["cores"]) >= 1
+    assert known["memory"].endswith(" GiB")
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: None)
+    monkeypatch.delenv("SQLITMUS_PATHS", raising=False)
+    bare = machine.facts(tmp_path, root=tmp_path)
+    assert set(bare) == set(known)
+    for name in ("governor", "boost", "clock source", "threads per core", "memory", "virtualised"):
+        assert bare[name] == machine.UNKNOWN
+    assert bare["hyperfine"] == machine.UNKNOWN
+
+
+def test_cores_are_those_that_may_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+
+    def two(_: int) -> set[int]:
+        return {3, 5}
+
+    monkeypatch.setattr(os, "sched_getaffinity", two, raising=False)
+    known = machine.facts(tmp_path)
+    assert (known["cores"], known["cores of the machine"]) == ("2", "8")
+    restricted = machine.identity()
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert machine.facts(tmp_path)["cores"] == "8"
+    assert machine.identity() != restricted
+
+
+def test_facts_of_a_laptop(tmp_path: Path) -> None:
+    known = machine.facts(tmp_path, root=build(tmp_path, LAPTOP))
+    assert known["cpu"] == "Example CPU 9000 @ 3 GHz"
+    assert known["os"] == "Example Linux 12"
+    assert known["governor"] == "powersave"
+    assert known["boost"] == "on"
+    assert known["threads per core"] == "2"
+    assert known["clock source"] == "hpet"
+
+
+def test_the_identity_is_that_of_this_machine() -> None:
+    assert machine.facts(Path())["cpu"] in machine.identity()
+    assert machine.identity() == machine.identity()
+
+
+def test_a_commit_with_changes_is_marked(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
+
+    assert commit(tmp_path) == machine.UNKNOWN
+    git("init")
+    (tmp_path / "file").write_text("a")
+    git("add", "file")
+    git("commit", "-m", "first")
+    clean = commit(tmp_path)
+    assert len(clean) == 12
+    (tmp_path / "untracked").write_text("a")
+    assert commit(tmp_path) == clean
+    (tmp_path / "file").write_text("b")
+    assert commit(tmp_path) == f"{clean} with local changes"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the fake is a script with an interpreter line")
+@pytest.mark.parametrize(
+    ("program", "version"),
+    [
+        ("print('hyperfine 1.20.0')", "1.20.0"),
+        ("print()", None),
+        ("print('hyperfine 1.20.0'); raise SystemExit(1)", None),
+    ],
+)
+def test_the_version_of_hyperfine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, version: str | None
+) -> None:
+    tool = tmp_path / "hyperfine"
+    tool.write_text(f"#!{paths.tools().paths['python']}\n{program}\n")
+    tool.chmod(0o755)
+    known = build(tmp_path, {"paths.json": json.dumps({"hyperfine": {"path": str(tool)}})})
+    monkeypatch.setenv("SQLITMUS_PATHS", str(known / "paths.json"))
+    assert hyperfine_version() == version
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This Python is one for x64, as far as `uname` tells."""
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        *[(text, "x64") for text in ("x86_64", "AMD64", "x64", "X64")],
+        *[(text, "arm64") for text in ("aarch64", "arm64", "ARM64", "Arm64")],
+        *[(text, "ia32") for text in ("x86", "i686", "ia32")],
+        ("riscv64", "riscv64"),
+    ],
+)
+def test_one_name_for_each(said: str, name: str) -> None:
+    assert host.named(said) == name
+
+
+@pytest.mark.parametrize(("kernel", "told"), [("aarch64\n", "arm64"), (None, "x64")])
+def test_linux_s_kernel_tells_what_runs_beneath_an_emulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: str | None, told: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    root = build(tmp_path, {"proc/sys/kernel/arch": kernel} if kernel else {})
+    assert host.native(root) == told
+
+
+@pytest.mark.parametrize(("answer", "told"), [("1", "arm64"), ("0", "x64"), ("", "x64")])
+def test_macos_tells_of_apple_silicon_under_rosetta(
+    monkeypatch: pytest.MonkeyPatch, answer: str, told: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(host, "sysctl", {"hw.optional.arm64": answer}.get)
+    assert host.native() == told
+
+
+def test_without_sysctl_nothing_is_told() -> None:
+    assert host.sysctl("sqlitmus.there.is.none") == ""
+
+
+def kernel32(machine: int, *, fails: bool = False) -> Callable[[str], Any]:
+    """ctypes.WinDLL whose IsWow64Process2 answers as to a process that Windows emulates."""
+
+    def ask(process: ctypes.c_void_p, _wow: Any, native: Any) -> int:
+        assert process.value == 2 ** (8 * ctypes.sizeof(ctypes.c_void_p)) - 1
+        native._obj.value = machine
+        return 0 if fails else 1
+
+    return lambda name: SimpleNamespace(IsWow64Process2=ask) if name == "kernel32" else None
+
+
+@pytest.mark.parametrize(
+    ("number", "fails", "told"),
+    [(0xAA64, False, "arm64"), (0x8664, False, "x64"), (0xAA64, True, "x64"), (7, False, "x64")],
+)
+def test_windows_tells_of_arm_under_an_emulated_process(
+    monkeypatch: pytest.MonkeyPatch, number: int, fails: bool, told: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", kernel32(number, fails=fails), raising=False)
+    assert host.native() == told
+
+
+PE = b"MZ" + bytes(58) + struct.pack("<I", 128) + bytes(64) + b"PE\0\0"
+PROGRAMS = {
+    "linux x64": (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x3e\x00", "x64"),
+    "linux arm64": (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\xb7\x00", "arm64"),
+    "linux other": (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\xf3\x00", None),
+    "macos arm64": (b"\xcf\xfa\xed\xfe" + struct.pack("<I", 0x0100000C), "arm64"),
+    "macos both": (b"\xca\xfe\xba\xbe" + bytes(4), None),
+    "windows arm64": (PE + b"\x64\xaa", "arm64"),
+    "windows x64": (PE + b"\x64\x86", "x64"),
+    "cut off": (PE, None),
+    "script": (b"#!/bin/sh\n", None),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_s_header(tmp_path: Path, name: str) -> None:
+    head, built = PROGRAMS[name]
+    (tmp_path / "program").write_bytes(head)
+    assert host.of_program(tmp_path / "program") == built
+    assert host.of_program(tmp_path / "gone") is None
+
+
+def test_this_python_is_built_for_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    built = host.of_program(Path(sys.executable).resolve())
+    assert built in (host.named(platform.machine()), None)
+
+
+def test_the_machine_is_what_the_facts_and_the_kind_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = build(tmp_path, {"proc/sys/kernel/arch": "aarch64"})
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert machine.facts(tmp_path, root)["architecture"] == "arm64"
+    monkeypatch.setattr(host, "native", lambda: "arm64")
+    for system, kind in (("Darwin", "macos-arm64"), ("Windows", "windows-arm64")):
+        monkeypatch.setattr(platform, "system", lambda system=system: system)
+        assert machine.kind() == kind
+
+
+def test_the_processor_and_system_of_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    brand = {"machdep.cpu.brand_string": "Example M9"}
+    monkeypatch.setattr(host, "sysctl", brand.get)
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("26.1", ("", "", ""), "arm64"))
+    assert cpu_model() == "Example M9"
+    assert os_name(Path("/nowhere")) == "Darwin (macOS 26.1)"
+
+
+class Registry:
+    """winreg with one value."""
+
+    HKEY_LOCAL_MACHINE = "HKLM"
+    place = ""
+
+    def OpenKey(self, root: str, place: str) -> Self:  # noqa: N802 — Windows' name
+        assert root == "HKLM"
+        self.place = place
+        return self
+
+    def QueryValueEx(self, key: Self, name: str) -> tuple[str, int]:  # noqa: N802 — likewise
+        assert key.place == r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+        assert name == "ProcessorNameString"
+        return "Example CPU   ", 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def test_the_processor_of_a_windows_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "winreg", cast("Any", Registry()))
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert cpu_model() == "Example CPU"
+
+
+class Attributes:
+    """An object with these attributes."""
+
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(given)
+
+
+@pytest.mark.parametrize(
+    ("function", "found", "check", "state"),
+    [
+        ("virtual_memory", Attributes(available=2**33), readiness.memory, "ok"),
+        ("virtual_memory", Attributes(available=2**28), readiness.memory, "warning"),
+        ("virtual_memory", None, readiness.memory, "ok"),
+        ("disk_usage", Attributes(free=2**40), lambda: readiness.disk(Path()), "ok"),
+        ("disk_usage", Attributes(free=2**20), lambda: readiness.disk(Path()), "failure"),
+        ("disk_usage", None, lambda: readiness.disk(Path()), "ok"),
+    ],
+)
+def test_room(
+    monkeypatch: pytest.MonkeyPatch,
+    function: str,
+    found: Any,
+    check: Callable[[], Check],
+    state: str,
+) -> None:
+    monkeypatch.setattr(psutil, function, lambda *_: found)
+    told = check()
+    assert told.state == state
+    assert (told.finding == "unknown") == (found is None)
+    assert bool(told.advice) == (state != "ok")
+
+
+@pytest.mark.parametrize(
+    ("version", "state"),
+    [
+        *((None, "failure"), ("1.17.0", "failure"), ("odd", "failure"), ("1", "failure")),
+        *(("1.18.0", "ok"), ("1.20.0", "ok"), ("2.0.0", "ok"), ("1.18.0-rc1", "ok")),
+    ],
+)
+def test_hyperfine_is_needed_in_a_version_that_can_do_it(
+    monkeypatch: pytest.MonkeyPatch, version: str | None, state: str
+) -> None:
+    monkeypatch.setattr(readiness, "hyperfine_version", lambda: version)
+    assert readiness.hyperfine().state == state
+
+
+def test_another_run_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "holder", lambda: None)
+    assert readiness.other_run() == Check("other run", "ok", "none")
+    other = lock.Holder(pid=7, started=0.0, label="night", command="sqlitmus run")
+    monkeypatch.setattr(lock, "holder", lambda: other)
+    assert readiness.other_run() == Check(
+        "other run",
+        "warning",
+        "pid 7 since 1970-01-01 00:00:00 UTC, label night: sqlitmus run",
+        "wait for it to end, or run with --wait",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        *(("ext4 on /dev/sda1", "ok"), ("apfs on /dev/disk3s1", "ok"), ("unknown", "ok")),
+        *(("tmpfs on tmpfs", "warning"), ("fuse.sshfs on far:", "warning")),
+    ],
+)
+def test_the_file_system(monkeypatch: pytest.MonkeyPatch, name: str, state: str) -> None:
+    monkeypatch.setattr(readiness, "file_system", lambda _: name)
+    assert readiness.local(Path()).state == state
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "finding"),
+    [
+        ([], "ok", "unknown"),
+        (["performance", "performance"], "ok", "performance"),
+        (["performance", "powersave"], "warning", "performance, powersave"),
+        (["schedutil"], "warning", "schedutil"),
+    ],
+)
+def test_the_governor(tmp_path: Path, words: list[str], state: str, finding: str) -> None:
+    files = {f"{CPUS}/cpufreq/policy{n}/scaling_governor": w for n, w in enumerate(words)}
+    told = readiness.governor(build(tmp_path, files))
+    advice = "sudo cpupower frequency-set -g performance" if state == "warning" else ""
+    assert (told.state, told.finding, told.advice) == (state, finding, advice)
+
+
+def test_boost(tmp_path: Path) -> None:
+    switch = f"{CPUS}/cpufreq/boost"
+    assert readiness.boost(tmp_path) == Check("boost", "ok", "unknown")
+    assert readiness.boost(build(tmp_path, {switch: "0"})) == Check("boost", "ok", "off")
+    told = readiness.boost(build(tmp_path, {switch: "1"}))
+    assert (told.state, told.advice) == ("warning", f"echo 0 | sudo tee /{switch}")
+
+
+@pytest.mark.parametrize(
+    ("on_battery", "state", "finding"),
+    [(True, "warning", "on battery"), (False, "ok", "mains"), (None, "ok", "unknown")],
+)
+def test_power(on_battery: bool | None, state: str, finding: str) -> None:
+    told = readiness.power(on_battery)
+    assert (told.state, told.finding) == (state, finding)
+
+
+def test_threads_that_share_a_core_are_noted(tmp_path: Path) -> None:
+    assert readiness.threads(tmp_path).finding == "unknown"
+    finding = "2 cores, 4 threads: more than 2 workers share cores"
+    assert readiness.threads(build(tmp_path, LAPTOP)) == Check("threads", "ok", finding)
+    alone = {f"{CPUS}/cpu{n}/topology/thread_siblings_list": str(n) for n in range(4)}
+    finding = "4 cores, one thread each"
+    assert readiness.threads(build(tmp_path, alone)) == Check("threads", "ok", finding)
+
+
+@pytest.mark.parametrize(
+    ("source", "others", "grain_ns", "finding", "advice"),
+    [
+        ("tsc", "tsc hpet", 30, "tsc, steps of 30 ns", ""),
+        ("", "", 100, "unknown, steps of 100 ns", ""),
+        ("", "", None, "unknown, unknown steps", ""),
+        ("hpet", "tsc hpet", 70, "hpet, steps of 70 ns", "echo tsc | sudo tee "),
+        ("hpet", "hpet acpi_pm", 70, "hpet, steps of 70 ns", "see why"),
+        ("acpi_pm", "acpi_pm", 900, "acpi_pm, steps of 900 ns", "see why"),
+        ("", "", 15_600_000, "unknown, steps of 15600000 ns", "see why"),
+        ("tsc", "tsc", 1_001, "tsc, steps of 1001 ns", "see why"),
+        ("tsc", "tsc", 1_000, "tsc, steps of 1000 ns", ""),
+    ],
+)
+def test_the_clock(
+    tmp_path: Path, source: str, others: str, grain_ns: int | None, finding: str, advice: str
+) -> None:
+    names = {"current_clocksource": source, "available_clocksource": others}
+    root = build(tmp_path, {f"{CLOCKS}/{name}": text for name, text in names.items()})
+    told = readiness.clock(root, grain_ns)
+    assert told.finding == finding
+    assert told.advice.startswith(advice)
+    assert (told.state, bool(told.advice)) == (("warning", True) if advice else ("ok", False))
+
+
+def test_the_grain_is_the_smallest_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = iter([0, 0, 500, 500, 600, 900])
+    monkeypatch.setattr(readiness.time, "perf_counter_ns", lambda: next(readings))
+    assert readiness.clock_grain_ns(6) == 100
+    monkeypatch.setattr(readiness.time, "perf_counter_ns", lambda: 7)
+    assert readiness.clock_grain_ns(6) is None
+
+
+UNTOLD = Activity(
+    rates=Rates(seconds=0.5),
+    busy=None,
+    disk_bytes_per_s=None,
+    swapped_bytes=None,
+    busiest=[],
+    writers=[],
+)
+CHECKS: dict[str, Callable[[Activity, Path], Check]] = {
+    "load": lambda activity, _: readiness.load(activity),
+    "steal": readiness.steal,
+    "temperature": readiness.temperature,
+    "swap": lambda activity, _: readiness.swap(activity),
+    "disk traffic": readiness.disk_traffic,
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_what_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.setattr(psutil, "swap_memory", lambda: Attributes(used=2**30))
+    check = CHECKS[name]
+    assert check(UNTOLD, tmp_path) == Check(name, "ok", "unknown")
+    assert check(QUIET, tmp_path).state == "ok"
+    assert check(QUIET, tmp_path).advice == ""
+    told = check(BUSY, tmp_path)
+    assert (told.name, told.state) == (name, "warning")
+    assert told.advice
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "advice"),
+    [
+        ({"busiest": []}, "load", "find out what is busy, with top"),
+        ({"busiest": [ProcessShare("idle", 7, 0.04)]}, "load", "find out what is busy, with top"),
+        ({"writers": []}, "disk traffic", "find out who, with sudo iotop"),
+        (
+            {"writers": [ProcessShare("log", 7, 2**15)]},
+            "disk traffic",
+            "find out who, with sudo iotop",
+        ),
+    ],
+)
+def test_a_cause_that_cannot_be_seen(
+    tmp_path: Path, change: dict[str, Any], check: str, advice: str
+) -> None:
+    assert CHECKS[check](replace(BUSY, **change), tmp_path).advice == advice
+
+
+def test_bounds(tmp_path: Path) -> None:
+    assert readiness.load(replace(QUIET, busy=0.20)).state == "ok"
+    assert readiness.load(replace(QUIET, busy=0.21)).state == "warning"
+    at_most = replace(QUIET, disk_bytes_per_s=2.0**20)
+    assert readiness.disk_traffic(at_most, tmp_path).state == "ok"
+    more = replace(QUIET, disk_bytes_per_s=2.0**20 + 1)
+    assert readiness.disk_traffic(more, tmp_path).state == "warning"
+    pressed = QUIET.rates.model_copy(update={"memory_pressure": 0.02})
+    assert readiness.swap(replace(QUIET, rates=pressed)).state == "warning"
+    assert readiness.swap(replace(QUIET, swapped_bytes=4_096)).state == "warning"
+
+
+def test_heat_and_unwritten_pages(tmp_path: Path) -> None:
+    zone = "sys/class/thermal/thermal_zone0/temp"
+    assert readiness.temperature(QUIET, build(tmp_path, {zone: "84900"})).state == "ok"
+    told = readiness.temperature(QUIET, build(tmp_path, {zone: "85000"}))
+    assert (told.state, told.finding) == ("warning", "85 °C")
+    dirty = "Dirty: 60000 kB\nWriteback: 9000 kB\n"
+    told = readiness.disk_traffic(QUIET, build(tmp_path, {"proc/meminfo": dirty}))
+    assert told == Check("disk traffic", "warning", "0.0 MiB/s, 67 MiB to be written", "run sync")
+
+
+def test_a_quiet_virtual_machine_is_told(tmp_path: Path) -> None:
+    root = build(tmp_path, {"proc/cpuinfo": "flags: hypervisor\n"})
+    finding = "no CPU time taken by other guests (virtual machine)"
+    assert readiness.steal(QUIET, root) == Check("steal", "ok", finding)
+
+
+def test_all_checks_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "WINDOW_S", 0.0)
+    monkeypatch.setattr(paths, "toolchain", lambda: tmp_path / "new")
+    monkeypatch.setattr(paths, "tools", lambda: paths.Tools({}, {}))
+    found = readiness.checks()
+    assert len({check.name for check in found}) == len(found) == 16
+    for check in found:
+        assert check.finding
+        assert bool(check.advice) == (check.state != "ok"), check
+
+
+def test_tools_that_need_the_same_command_name_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"a": "run ./just setup", "b": "no npm", "c": "run ./just setup"}
+    monkeypatch.setattr(paths, "tools", lambda: paths.Tools({}, missing))
+    assert readiness.tools() == Check(
+        "tools", "warning", "missing a, b, c", "a, c: run ./just setup; b: no npm"
+    )
+
+
+def at(
+    seconds: int,
+    *,
+    cpu_s: tuple[float, float] | None = None,
+    disk_bytes: int | None = None,
+    swapped_bytes: int | None = None,
+    processes: dict[tuple[int, float], ProcessCounters] | None = None,
+) -> Snapshot:
+    """A look at that time."""
+    now = Conditions(monotonic_ns=seconds * 10**9)
+    return Snapshot(now, cpu_s, disk_bytes, swapped_bytes, processes or {})
+
+
+def test_rates_and_who_causes_them() -> None:
+    before = {(n, 1.0): ProcessCounters(f"p{n}", 10.0, 1_000) for n in range(6)}
+    after = {(n, 1.0): ProcessCounters(f"p{n}", 10.0 + n, 1_000 + 200 * n) for n in range(6)}
+    # The same id again for another process, one that may not be asked, and a new one.
+    after[5, 2.0] = after.pop((5, 1.0))
+    after[4, 1.0] = ProcessCounters("p4", 14.0, None)
+    after[9, 1.0] = ProcessCounters("new", 99.0, 99)
+    found = between(
+        at(0, cpu_s=(100.0, 200.0), disk_bytes=5_000, swapped_bytes=0, processes=before),
+        at(2, cpu_s=(101.0, 204.0), disk_bytes=9_000, swapped_bytes=4_096, processes=after),
+    )
+    assert found.busy == 0.25
+    assert found.disk_bytes_per_s == 2_000.0
+    assert found.swapped_bytes == 4_096
+    assert found.busiest == [
+        ProcessShare("p4", 4, 2.0),
+        ProcessShare("p3", 3, 1.5),
+        ProcessShare("p2", 2, 1.0),
+    ]
+    assert found.writers == [
+        ProcessShare("p3", 3, 300.0),
+        ProcessShare("p2", 2, 200.0),
+        ProcessShare("p1", 1, 100.0),
+    ]
+
+
+def test_counters_that_fell_count_as_nothing() -> None:
+    found = between(at(0, disk_bytes=9, swapped_bytes=9), at(1, disk_bytes=5, swapped_bytes=5))
+    assert (found.disk_bytes_per_s, found.swapped_bytes) == (0.0, 0)
+
+
+def test_what_is_not_told_stays_so() -> None:
+    found = between(at(0), at(1))
+    assert (found.busy, found.disk_bytes_per_s, found.swapped_bytes) == (None, None, None)
+    assert (found.busiest, found.writers) == ([], [])
+
+
+COUNT = st.none() | st.integers(0, 2**64)
+SECONDS = st.floats(0, 1e9)
+PROCESS = st.builds(ProcessCounters, name=st.text(max_size=3), cpu_s=SECONDS, written=COUNT)
+ANY = st.builds(
+    Snapshot,
+    conditions=st.builds(Conditions, monotonic_ns=st.integers(0, 3)),
+    cpu_s=st.none() | st.tuples(SECONDS, SECONDS),
+    disk_bytes=COUNT,
+    swapped_bytes=COUNT,
+    processes=st.dictionaries(st.tuples(st.integers(1, 3), st.just(0.0)), PROCESS),
+)
+
+
+@given(ANY, ANY)
+def test_any_two_looks_have_a_difference(before: Snapshot, after: Snapshot) -> None:
+    found = between(before, after)
+    assert found.busy is None or 0 <= found.busy <= 1
+    assert found.disk_bytes_per_s is None or found.disk_bytes_per_s >= 0
+    for shares in (found.busiest, found.writers):
+        rates = [share.rate for share in shares]
+        assert rates == sorted(rates, reverse=True)
+        assert all(rate > 0 for rate in rates)
+
+
+def test_a_real_look_sees_others_and_neither_itself_nor_the_shell_above_it() -> None:
+    waits = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
+        now = snapshot()
+        other.communicate()
+    pids = {pid for pid, _ in now.processes}
+    assert other.pid in pids
+    own = psutil.Process()
+    assert own.parents()
+    assert not pids & {own.pid, *(above.pid for above in own.parents())}
+    assert now.cpu_s is not None
+    assert 0 < now.cpu_s[0] < now.cpu_s[1]
+
+
+def test_time_of_guests_and_stolen_time_is_not_busy_twice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    times = {"user": 5.0, "guest": 2.0, "idle": 10.0, "iowait": 1.0, "steal": 4.0}
+
+    class Times:
+        def _asdict(self) -> dict[str, float]:
+            return times
+
+    monkeypatch.setattr(psutil, "cpu_times", Times)
+    assert snapshot(tmp_path).cpu_s == (5.0, 20.0)
+
+
+def _raise(*_: Any, **__: Any) -> Any:
+    raise KeyError("garbage")
+
+
+@pytest.mark.parametrize("failing", [_raise, lambda *_, **__: None])
+def test_a_psutil_that_fails_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: Callable[..., Any]
+) -> None:
+    for name in ("cpu_times", "disk_io_counters", "swap_memory", "process_iter"):
+        monkeypatch.setattr(psutil, name, failing)
+    found = snapshot(tmp_path)
+    assert (found.cpu_s, found.disk_bytes, found.swapped_bytes) == (None, None, None)
+    assert found.processes == {}
+
+
+@pytest.mark.skipif(not hasattr(psutil, "PROCFS_PATH"), reason="psutil reads /proc on Linux")
+@pytest.mark.parametrize("content", [b"", b"\xff\0\n", b"cpu x y\n", b"a: b\n c d e f\n"])
+def test_garbage_in_proc_is_unknown_to_psutil_as_well(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes
+) -> None:
+    names = ("stat", "meminfo", "vmstat", "diskstats", "3999999/stat", "3999999/io")
+    build(tmp_path, {f"proc/{name}": content for name in names})
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path / "proc"))
+    found = snapshot(tmp_path)
+    assert (found.cpu_s, found.processes) == (None, {})

@@ -1,19 +1,27 @@
 """A merged run directory as one report: what counts, what is flagged, what is left out."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sqlitmus.analysis import read
+from sqlitmus.analysis import RunData, analyse, read
 from sqlitmus.analysis.notices import emulated
-from sqlitmus.machines.report import merged_report
-from sqlitmus.machines.survey import machine_report, reference_of, survey
+from sqlitmus.machines.report import judge, merged_report, pool
+from sqlitmus.machines.survey import differences, join, machine_report, reference_of, survey
 from sqlitmus.render.document import sentences
-from sqlitmus.results.machines import MergedReport, Row
-from sqlitmus.results.report import Report
-from sqlitmus.store.file import opened
+from sqlitmus.results.machines import Answer, MergedReport, Row
+from sqlitmus.results.report import Case, Interval, Report
+from sqlitmus.store.file import Block, opened
 from sqlitmus.vocabulary.errors import UsageError
-from tests.analysis.runs import case, plan
+from sqlitmus.vocabulary.verdicts import Verdict
+from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
 from tests.machines.merged_runs import RUNNERS, Directory
 from tests.worded import headline
 
@@ -178,3 +186,280 @@ def test_a_machine_without_the_reference_has_no_answer_but_a_report(made: Direct
     assert (found.answers[0].verdict, found.answers[0].said) == (None, "no node")
     assert found.beside == "no answer on: one (no node)"
     assert report.machines[0].headline
+
+
+ONE = Interval(0.9, 0.8, 1.0)
+SHORT: dict[str, Verdict] = {
+    "F": Verdict.MATERIALLY_FASTER,
+    "f": Verdict.FASTER,
+    "e": Verdict.EQUIVALENT,
+    "s": Verdict.SLOWER,
+    "S": Verdict.MATERIALLY_SLOWER,
+    "n": Verdict.NOT_RESOLVED,
+    "t": Verdict.NOT_TESTABLE,
+}
+
+
+def answers(text: str) -> list[Answer]:
+    """A letter per machine: x has no answer, a star marks the one before it as emulated."""
+    found: list[Answer] = []
+    for letter in text:
+        if letter == "*":
+            found[-1] = replace(found[-1], emulated=True)
+        elif letter == "x":
+            found.append(Answer(said="failed"))
+        else:
+            found.append(Answer(ONE, SHORT[letter], p=1e-6 if SHORT[letter].different else 0.5))
+    return found
+
+
+def names(of: Sequence[Answer]) -> list[str]:
+    return [f"m{number}" for number in range(1, len(of) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "verdict", "said", "beside"),
+    [
+        ("FFF", "holds on all", "materially faster", "holds on all 3", ""),
+        ("FfF", "holds on all", "faster", "holds on all 3", ""),
+        ("ee", "holds on all", "equivalent", "holds on all 2", ""),
+        ("SSx", "holds on all", "materially slower", "holds on all 2", "no answer on: m3 (failed)"),
+        ("FFn", "holds on most", "materially faster", "holds on 2 of 3 (not: m3)", ""),
+        ("ffe", "holds on most", "faster", "holds on 2 of 3 (not: m3)", ""),
+        ("sstn", "not resolved", None, "not resolved", ""),
+        ("ff", "holds on all", "faster", "holds on all 2", ""),
+        ("fnn", "not resolved", None, "not resolved", ""),
+        ("fe", "not resolved", None, "not resolved", ""),
+        ("fs", "depends on the machine", None, "", "faster on: m1; slower on: m2"),
+        ("FFFFS", "depends on the machine", None, "", "faster on: m1, m2, m3, m4; slower on: m5"),
+        ("Fe", "depends on the machine", None, "", "faster on: m1; equivalent on: m2"),
+        ("eS", "depends on the machine", None, "", "equivalent on: m1; slower on: m2"),
+        ("FxS*", "on one machine only", "materially faster", "on m1 only", None),
+        ("F", "on one machine only", "materially faster", "on this machine only", ""),
+        ("n", "not resolved", None, "not resolved", ""),
+        ("xx", "no answer", None, "no answer", "no answer on: m1 (failed), m2 (failed)"),
+        ("F*S*", "no answer", None, "no answer", "emulated, not counted on: m1, m2"),
+        ("FFS*", "holds on all", "materially faster", "holds on all 2", None),
+    ],
+)
+def test_words(
+    text: str, word: str, verdict: Verdict | None, said: str, beside: str | None
+) -> None:
+    of = answers(text)
+    found = judge(of, names(of))
+    assert (found.word, found.verdict) == (word, verdict)
+    assert found.text == (said or word)
+    if beside is not None:
+        assert found.beside == beside
+
+
+def test_a_machine_that_does_not_count_is_named_with_its_reason() -> None:
+    of = answers("FFxS*")
+    assert judge(of, names(of)).beside == (
+        "no answer on: m3 (failed); emulated, not counted on: m4"
+    )
+
+
+def answer(letter: str, *, emulated: bool) -> Answer:
+    verdict = SHORT.get(letter)
+    return Answer(ONE if verdict else None, verdict, emulated=emulated)
+
+
+ANSWERS = st.lists(
+    st.builds(answer, st.sampled_from([*SHORT, "x"]), emulated=st.booleans()),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(ANSWERS, st.integers(0, 1000))
+def test_the_order_of_machines_does_not_matter(of: list[Answer], seed: int) -> None:
+    found = judge(of, names(of))
+    paired = list(zip(of, names(of), strict=True))
+    Random(seed).shuffle(paired)
+    again = judge([a for a, _ in paired], [n for _, n in paired])
+    assert (again.word, again.verdict) == (found.word, found.verdict)
+    assert sorted(again.text) == sorted(found.text)
+
+
+@given(ANSWERS)
+def test_exchanging_the_two_runners_mirrors_the_word(of: list[Answer]) -> None:
+    turned = [
+        Answer(a.ratio, None if a.verdict is None else a.verdict.opposite, "", a.emulated)
+        for a in of
+    ]
+    one, other = judge(of, names(of)), judge(turned, names(of))
+    assert (one.word, one.text) == (other.word, other.text)
+    assert one.verdict == (None if other.verdict is None else other.verdict.opposite)
+
+
+@given(ANSWERS)
+def test_emulated_answers_and_none_change_no_word(of: list[Answer]) -> None:
+    found = judge(of, names(of))
+    more = [*of, Answer(ONE, Verdict.SLOWER, "", emulated=True), Answer(said="failed")]
+    if len(of) > 1:
+        again = judge(more, names(more))
+        assert (again.word, again.verdict, again.text) == (found.word, found.verdict, found.text)
+
+
+def test_means_are_of_three_or_more_machines_of_one_kind() -> None:
+    mean = np.log(np.array([[0.80, 0.82, 0.78, 2.0, 2.0], [0.5, 0.5, np.nan, 1.0, 1.0]]))
+    error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
+    error[np.isnan(mean)] = np.nan
+    first, second = pool(["a", "a", "a", "b", "b"], mean, error, freedom)
+    (one,) = first
+    assert (one.kind, one.machines) == ("a", 3)
+    assert one.ratio.value == pytest.approx(0.80, abs=0.002)
+    assert one.next.low is not None
+    assert one.next.high is not None
+    assert one.ratio.low is not None
+    assert one.next.low < one.ratio.low < 0.8 < one.next.high
+    assert second == []
+
+
+def test_another_kind_changes_no_mean() -> None:
+    mean = np.log(np.array([[0.80, 0.82, 0.78]]))
+    error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
+    alone = pool(["a"] * 3, mean, error, freedom)
+    wide = [np.hstack([column, column[:, :1] + 3.0]) for column in (mean, error, freedom)]
+    assert pool(["a", "a", "a", "b"], *wide) == alone
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "p", "word"),
+    [
+        ("fs", 0.02, "depends on the machine"),
+        ("fsn", 0.02, "not resolved"),  # 5 % over three machines is less than that
+        ("fffs", 0.02, "holds on most"),
+        ("fffs", 0.01, "depends on the machine"),
+        ("Fe", 0.03, "not resolved"),
+    ],
+)
+def test_one_of_many_machines_contradicts_only_if_its_answer_stands_a_correction_for_them(
+    verdicts: str, p: float, word: str
+) -> None:
+    given_ = [replace(a, p=p) if a.p and a.p < 0.05 else a for a in answers(verdicts)]
+    assert judge(given_, names(given_)).word == word
+
+
+def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> None:
+    # each machine errs with 5 %, to either side; without the correction 15 % of rows contradicted
+    rng = np.random.default_rng(3)
+    words: list[str] = []
+    for _ in range(1000):
+        p, faster = rng.random(20), rng.random(20) < 0.5
+        said = [
+            Answer(ONE, SHORT["n" if x > 0.05 else "f" if less else "s"], p=float(x))
+            for x, less in zip(p, faster, strict=True)
+        ]
+        words.append(judge(said, names(said)).word)
+    assert words.count("depends on the machine") < 50
+
+
+NAMES = ("node", "bun", "rust-ffi")
+FIRST = [case("get-pk"), case("get-index", metric="cold")]
+SECOND = [case("all@rows=10", operations=10), case("insert", group="writes", per_operation=3)]
+
+
+def part(number: int, cases: list[Json], seed: int, **changes: Any) -> RunData:
+    of = plan(NAMES, run=f"run-{number}", cases=cases, **changes)
+    time = noisy({"bun": 0.8})
+    lines = samples(of, lambda c, label, block: time(c + seed, label, block))
+    return make(of, lines=lines, machine={"cpu": "CPU", "load at start": f"{number}.0"})
+
+
+def figures(found: Case) -> Json:
+    """All that stands in a case, without what is corrected over the whole run."""
+    whole = asdict(replace(found, detectable=None))
+    for corrected in ("verdict", "adjusted", "needs_blocks"):
+        del whole["comparisons"][corrected]
+    if whole["canary"]:
+        for corrected in ("verdict", "adjusted", "needs_blocks"):
+            del whole["canary"][corrected]
+    for cell in whole["cells"]:
+        del cell["overhead_verdict"]
+        for measure in cell["figures"].values():
+            del measure["verdict"]
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sessions"), [(12, 12, 1), (12, 17, 1), (15, 11, 1), (36, 30, 3)]
+)
+def test_each_cell_has_the_figures_of_its_own_run(one: int, other: int, sessions: int) -> None:
+    runs = [
+        part(1, FIRST, 1, blocks=one, sessions=sessions),
+        part(2, SECOND, 5, blocks=other, sessions=sessions),
+    ]
+    joined = analyse(join(runs))
+    alone = [found for run in runs for found in analyse(run).cases]
+    assert [c.id for c in joined.cases] == [c["id"] for c in FIRST + SECOND]
+    for ours, theirs in zip(joined.cases, alone, strict=True):
+        assert figures(ours) == figures(theirs)
+        assert ours.comparisons.ratio[0] is not None
+        assert len(ours.cells[0].samples) == len(theirs.cells[0].samples)
+
+
+def test_one_run_passes_through() -> None:
+    run = make()
+    assert join([run]) is run
+
+
+def test_failures_stay_where_they_happened() -> None:
+    first = part(1, FIRST, 1)
+    of = plan(NAMES, run="run-2", cases=SECOND, blocks=15)
+    bad = {"outcome": "failed", "reason": "exit code 1"}
+    lines = change(samples(of, noisy()), bad, case="insert", runner="bun", label="bun", block=14)
+    second = make(of, lines=lines)
+    report = analyse(join([first, second]))
+    outcomes = {(c.id, cell.runner): cell for c in report.cases for cell in c.cells}
+    assert {place for place, cell in outcomes.items() if cell.outcome != "ok"} == {
+        ("insert", "bun")
+    }
+    reason = outcomes["insert", "bun"].reason
+    assert reason is not None
+    assert reason.endswith("first in block 15: exit code 1")
+
+
+def test_runners_are_matched_by_name() -> None:
+    of = plan(("node", "rust-ffi", "deno"), run="run-2", cases=SECOND)
+    other = make(of, lines=samples(of, noisy({"deno": 2.0})))
+    joined = join([part(1, FIRST, 1), other])
+    assert [r.name for r in joined.plan.runners] == ["node", "bun", "rust-ffi", "deno"]
+    report = analyse(joined)
+    cells = {(c.id, cell.runner): cell.outcome for c in report.cases for cell in c.cells}
+    assert cells["insert", "bun"] == "missing"
+    assert cells["get-pk", "deno"] == "missing"
+    found = report.cases[3].comparisons.of("deno", "node")
+    assert found is not None
+    assert found.ratio.value == pytest.approx(2.0, rel=0.02)
+
+
+def test_facts_that_differ_are_shown_with_their_runs() -> None:
+    runs = [part(1, FIRST, 1), part(2, SECOND, 5, blocks=15, scheme="relay")]
+    joined = join(runs)
+    assert joined.machine == {"cpu": "CPU", "load at start": "1.0: run-1; 2.0: run-2"}
+    assert list(map(sentences.notice, differences(runs))) == [
+        "Numbers of blocks differ between the runs of this machine. 12: run-1; 15: run-2.",
+        "Schemes differ between the runs of this machine. process: run-1; relay: run-2.",
+    ]
+
+
+def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
+    runners = [runner(name) for name in NAMES]
+    runners[1] = runner("bun", missing="missing: bun not found", description=None)
+    of = plan(NAMES, run="run-2", cases=SECOND, runners=runners, floor=None)
+    other = make(of, verify=checks(of), lines=samples(of, noisy()))
+    (said,) = differences([make(plan(NAMES, cases=FIRST)), other])[:1]
+    assert sentences.notice(said) == (
+        "bun differs between the runs of this machine. bun 1.0, bun-sqlite 2.0, SQLite 3.51.0: "
+        "run-1; missing: bun not found: run-2."
+    )
+
+
+def test_blocks_come_one_run_after_the_other() -> None:
+    look = {"monotonic_ns": 1}
+    seen = {"before": look, "after": look}
+    blocks = [Block.model_validate({**seen, "block": number}) for number in range(2)]
+    runs = [replace(part(n, cases, n), blocks=blocks) for n, cases in ((1, FIRST), (2, SECOND))]
+    assert [block.block for block in join(runs).blocks] == [0, 1, 12, 13]

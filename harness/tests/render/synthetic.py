@@ -7,22 +7,27 @@ from math import erfc, exp, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from sqlitmus.results.notices import Block, CanarySummary, Fact, Notice, SelfTest, Taken
 from sqlitmus.results.ranking import Comparison, Comparisons, Contrast, Ranking
 from sqlitmus.results.report import (
     VERSION,
+    Block,
     Broken,
+    CanarySummary,
     Case,
     Cell,
     Curve,
+    Fact,
     Group,
     Interval,
     Measure,
+    Notice,
     Point,
     Report,
     Runner,
     Scaling,
+    SelfTest,
     Standing,
+    Taken,
 )
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Figure

@@ -1,12 +1,19 @@
 import itertools
-from math import inf, log
+from dataclasses import replace
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import symbols
 from sqlitmus.render.html import charts
-from sqlitmus.results.report import Interval
+from sqlitmus.render.html.drawings import scaling_panels
+from sqlitmus.render.html.embed import page_data
+from sqlitmus.results.report import Curve, Interval, Point, Runner, Scaling, Standing
+from sqlitmus.vocabulary.verdicts import Verdict
+from tests.render import synthetic
 
 ratios = st.floats(min_value=1e-2, max_value=1e2)
 
@@ -56,14 +63,155 @@ def test_a_sample_axis_needs_samples() -> None:
     assert axis[0] < 100 < axis[1]
 
 
-def test_ratio_axis_positions_are_logarithmic() -> None:
-    axis = charts.RatioAxis(0.25, 4.0, 100, 0)
-    assert axis.at(2.0) == pytest.approx(100 * log(8) / log(16), abs=0.05)
-
-
 def test_long_labels_of_a_wide_axis_do_not_touch() -> None:
     axis = charts.ratio_axis([Interval(0.037, 0.016, 2.1)], charts.SUMMARY_WIDTH, 16)
     labels = axis.ticks()
     assert max(len(label) for _, label in labels) >= 5
     for (place, label), (following, other) in itertools.pairwise(labels):
         assert following - place >= 6 * (len(label) + 1 + len(other) + 1) / 2 - 2
+
+
+RUNNERS = [Runner(name, name, name.title(), "driver", "runner") for name in ("node", "bun")]
+
+
+def curves(points: list[Point], cores: int = 2) -> Scaling:
+    return Scaling("parallel", "Parallel", {}, cores, [Curve("node", points), Curve("bun", points)])
+
+
+def test_a_panel_per_runtime_marks_where_cores_end() -> None:
+    points = [Point(n, Interval(1e5 * n, 0.9e5 * n, 1.1e5 * n)) for n in (1, 2, 4)]
+    panels = scaling_panels(curves(points), RUNNERS)
+    assert [panel.title for panel in panels] == ["Node", "Bun"]
+    assert panels[0].shade == panels[0].x_ticks[1][0]
+    line = panels[0].lines[0]
+    # Perfect scaling lies on its own guide.
+    assert [float(v) for v in line.ideal.split()[-1].split(",")] == list(line.marks[-1])
+
+
+def test_within_the_cores_nothing_is_shaded_and_one_worker_still_draws() -> None:
+    points = [Point(1, Interval(1e5, None, None))]
+    (panel, *_) = scaling_panels(curves(points, cores=8), RUNNERS)
+    assert panel.shade is None
+    assert len(panel.x_ticks) == 1
+    assert scaling_panels(Scaling("p", "P", {}, 2, []), RUNNERS) == []
+
+
+positive = st.floats(min_value=1e-3, max_value=1e12)
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(812.3, 803.0, 821.0), ("812\u202fns", "[803, 821]")),
+        (Interval(1_953.0, 1_940.0, 1_966.0), ("1.95\u202fµs", "[1.94, 1.97]")),
+        (Interval(38_040_000.0, 37_700_000.0, 38_400_000.0), ("38.0\u202fms", "[37.7, 38.4]")),
+        (Interval(2.5e9, None, None), ("2.50\u202fs", "")),
+        (Interval(999.7, 999.6, 999.8), ("0.9997\u202fµs", "[0.9996, 0.9998]")),
+        (Interval(2_400.0, 900.0, 3_900.0), ("2.4\u202fµs", "[0.9, 3.9]")),
+    ],
+)
+def test_time_shows_what_its_interval_supports(interval: Interval, text: tuple[str, str]) -> None:
+    assert fmt.time(interval) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(0.7612, 0.74, 0.79), ("0.76×", "[0.74, 0.79]")),
+        (Interval(1.0041, 1.0011, 1.0071), ("1.004×", "[1.001, 1.007]")),
+        (Interval(12.31, 9.0, 15.0), ("12×", "[9, 15]")),
+        (Interval(1.3, None, None), ("1.30×", "")),
+        (Interval(0.37, 0.0, 3810.12), ("0.37×", "[0.00, 3810]")),
+    ],
+)
+def test_ratio(interval: Interval, text: tuple[str, str]) -> None:
+    assert fmt.ratio(interval) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(1.042, 1.031, 1.053), ("+4 %", "[+3, +5]")),
+        (Interval(1.0421, 1.0391, 1.0451), ("+4.2 %", "[+3.9, +4.5]")),
+        (Interval(0.5, 0.4991, 0.5009), ("\u221250.00 %", "[\u221250.09, \u221249.91]")),
+        (Interval(1.003, 0.953, 1.053), ("0 %", "[\u22125, +5]")),
+        (Interval(3.0, 1.0, 5.0), ("+200 %", "[0, +400]")),
+        (Interval(1.5, None, None), ("+50.0 %", "")),
+    ],
+)
+def test_a_change_has_a_sign_and_no_more_digits_than_its_interval_supports(
+    interval: Interval, text: tuple[str, str]
+) -> None:
+    assert fmt.change(interval) == text
+
+
+def test_differences_carry_their_sign() -> None:
+    assert fmt.signed_time(Interval(412.0, 400.0, 424.0))[0] == "+412\u202fns"
+    assert fmt.signed_time(Interval(-12.0, -20.0, -4.0)) == (
+        "\u221212\u202fns",
+        "[\u221220, \u22124]",
+    )
+    assert fmt.fixed(-0.001, 1) == "0.0"
+
+
+def test_rates_and_sizes() -> None:
+    assert fmt.rate(Interval(1.23e6, 1.21e6, 1.25e6)) == ("1.23\u202fM/s", "[1.21, 1.25]")
+    assert fmt.rate_label(200_000.0) == "200\u202fk"
+    assert fmt.size(64 * 1024 * 1024.0) == "64.0\u202fMiB"
+    assert [fmt.share(x) for x in (0, 0.00123, 0.25)] == ["0 %", "0.123 %", "25.0 %"]
+    assert fmt.size(None) == fmt.duration(None) == "unknown"
+
+
+@given(positive, st.floats(min_value=0, max_value=0.9))
+def test_no_number_has_more_than_four_significant_digits_or_fewer_than_two(
+    value: float, half: float
+) -> None:
+    text, bounds = fmt.time(Interval(value, value * (1 - half), value * (1 + half)))
+    digits = text.split(fmt.THIN)[0].replace(".", "").lstrip("0")
+    whole = text.split(fmt.THIN)[0].split(".")[0]
+    assert len(digits) >= 1
+    assert len(digits) <= 4 or len(whole) == len(digits)
+    assert (bounds == "") == (half is None)
+
+
+@given(positive)
+def test_a_rounded_time_is_near_the_exact_one(value: float) -> None:
+    number, unit = fmt.time(Interval(value, None, None))[0].split(fmt.THIN)
+    assert float(number) * dict(fmt.UNITS)[unit] == pytest.approx(value, rel=0.006)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "style"),
+    [
+        (Verdict.MATERIALLY_FASTER, "f"),
+        (Verdict.SLOWER, "s"),
+        (Verdict.EQUIVALENT, "un"),
+        (Verdict.NOT_RESOLVED, "un"),
+        (None, "un"),
+    ],
+)
+def test_a_groups_mean_is_coloured_by_its_verdict_and_not_by_its_interval(
+    verdict: Verdict | None, style: str
+) -> None:
+    beyond = Interval(1.2, 1.1, 1.3)  # of a noisy group, or of a case that says less
+    standing = Standing("bun", "node", "reads", beyond, 1, 0, 1, 0, 0, 0, verdict)
+    assert symbols.mean(standing).style == style
+    assert symbols.mean(replace(standing, ratio=None)) == symbols.mean(None) == symbols.NONE
+
+
+def test_the_page_has_the_verdict_of_each_standing() -> None:
+    report = synthetic.build(cases=9, runners=4, blocks=12, seed=1)
+    rows = page_data(report)["standings"]
+    assert [row[7] for row in rows] == [s.verdict and s.verdict.letter for s in report.standings]
+
+
+def test_the_ratio_of_the_times_shown_is_told_where_the_interval_excludes_it() -> None:
+    report = synthetic.build(cases=1, runners=2, blocks=12, seed=1)
+    old, new = report.cases[0].cells
+    old = replace(old, time=Interval(46_000.0, None, None))
+    new = replace(new, time=Interval(70_000.0, None, None))
+    quotient = symbols.of_medians(new, old, Interval(1.31, 1.22, 1.41))
+    assert quotient is not None
+    assert quotient.value == pytest.approx(70 / 46)
+    assert symbols.of_medians(new, old, Interval(1.5, 1.4, 1.6)) is None
+    assert symbols.of_medians(None, old, Interval(1.31, 1.22, 1.41)) is None

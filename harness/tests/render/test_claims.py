@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.analysis import analyse
 from sqlitmus.render.document import claims
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
-from sqlitmus.render.html import curves
+from sqlitmus.render.html import drawings
 from sqlitmus.render.html import page as html
 from sqlitmus.render.terminal import laid_out
 from sqlitmus.results import machines as data
@@ -177,22 +177,22 @@ def threads(*values: tuple[int, float, bool]) -> Threads:
 
 
 def test_points_beyond_the_cores_are_not_joined() -> None:
-    (panel,) = curves.thread_panels(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), [])
+    (panel,) = drawings.thread_panels(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), [])
     (line,) = panel.lines
     assert len(line.points.split()) == len(line.marks) == 2
     assert len(line.beyond) == 1
     assert panel.shade is not None
     assert line.marks[-1][0] < panel.shade < line.beyond[0][0]
     assert line.marks[1][1] < line.marks[0][1]  # more is higher
-    (within,) = curves.thread_panels(threads((1, 1e6, False), (2, 2e6, False)), [])
+    (within,) = drawings.thread_panels(threads((1, 1e6, False), (2, 2e6, False)), [])
     assert within.shade is None
 
 
 def test_all_points_beyond_the_cores_leave_no_line() -> None:
-    (panel,) = curves.thread_panels(threads((4, 1e6, True), (8, 1e6, True)), [])
+    (panel,) = drawings.thread_panels(threads((4, 1e6, True), (8, 1e6, True)), [])
     assert panel.lines[0].points == ""
-    assert panel.shade == curves.THREAD_BOX[0]
-    assert curves.thread_panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
+    assert panel.shade == drawings.THREAD_BOX[0]
+    assert drawings.thread_panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
 
 
 def titles(table: Table) -> list[str]:
@@ -265,8 +265,8 @@ def tops(bars: str) -> list[float]:
 
 def test_bars_show_a_single_operation_and_share_their_axis() -> None:
     many, few = latencies((1000, 1007, 10_000), (64_000, 64_255, 1)), latencies((4000, 4015, 5))
-    one, other = curves.histogram_panels(Histograms("H", None, [many, few], []), [])
-    box = curves.HISTOGRAM_BOX
+    one, other = drawings.histogram_panels(Histograms("H", None, [many, few], []), [])
+    box = drawings.HISTOGRAM_BOX
     assert max(tops(one.bars)) == box[3] - box[1]
     assert len(tops(one.bars)) == 2
     assert min(tops(one.bars)) > 3
@@ -279,14 +279,14 @@ def test_bars_show_a_single_operation_and_share_their_axis() -> None:
 def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     ms = 1_000_000
     found = latencies((2 * ms, 2 * ms + 9, 5), (152 * ms, 153 * ms, 3), (303 * ms, 304 * ms, 1))
-    (panel,) = curves.histogram_panels(Histograms("H", 150.0 * ms, [found], []), [])
+    (panel,) = drawings.histogram_panels(Histograms("H", 150.0 * ms, [found], []), [])
     assert [text for _, text in panel.ticks] == [
         "0", "150\u202fms", "300\u202fms", "450\u202fms"
     ]  # fmt: skip
     places = [x for x, _ in panel.ticks]
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
-    assert curves.histogram_panels(Histograms("H", None, [], []), []) == []
+    assert drawings.histogram_panels(Histograms("H", None, [], []), []) == []
 
 
 GROUP = Group("times", "steady", "operation", [])

@@ -8,8 +8,17 @@ from sqlitmus.render.document import comparison
 from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html.assets import linked
-from sqlitmus.results.notices import CanarySummary, Fact, Notice, SelfTest
-from sqlitmus.results.report import Case, Cell, Recorded, Report, Runner
+from sqlitmus.results.report import (
+    CanarySummary,
+    Case,
+    Cell,
+    Fact,
+    Notice,
+    Recorded,
+    Report,
+    Runner,
+    SelfTest,
+)
 from tests.render import synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
@@ -347,3 +356,52 @@ def test_an_address_is_a_link_that_loads_nothing_and_tells_nobody() -> None:
     )
     for plain in ("", "no address", "javascript:alert(1)", 'https://"onload=1'):
         assert "<a" not in linked(plain)
+
+
+TOKENS = assets.asset("tokens.css")
+FILLS = [f"{side}{step}" for side in "fs" for step in range(1, 6)]
+
+
+def colours(name: str) -> tuple[str, str]:
+    """A token's colour in the light and in the dark theme."""
+    both = re.search(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\)", TOKENS)
+    if both:
+        return both[1], both[2]
+    one = re.search(rf"--{name}: (#\w{{6}});", TOKENS)
+    assert one, name
+    return one[1], one[1]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: str, two: str) -> float:
+    bright, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [("ink", g) for g in ("paper", "sheet", "sunk", "warn-fill", *FILLS)]
+    + [("dim", g) for g in ("paper", "sheet", "sunk", "hatch")]
+    + [("fast-text", "paper"), ("slow-text", "paper"), ("fast-text", "sunk"), ("slow-text", "sunk")]
+    + [
+        ("warn", "paper"),
+        ("warn", "warn-fill"),
+        ("warn", "hatch"),
+        ("warn", "sheet"),
+        ("link", "paper"),
+    ],
+)
+def test_text_reaches_4_5_to_1(text: str, ground: str, theme: int) -> None:
+    assert contrast(colours(text)[theme], colours(ground)[theme]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("hue", ["node", "bun", "deno", "rust", "dotnet", "other", "fast", "slow"])
+def test_marks_reach_3_to_1(hue: str, theme: int) -> None:
+    assert contrast(colours(hue)[theme], colours("sheet")[theme]) >= 3.0

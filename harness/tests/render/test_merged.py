@@ -13,7 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render.html import page as packed
-from sqlitmus.render.html import pictures
 from sqlitmus.results.machines import Answer, MergedReport, Refused, Row
 from sqlitmus.results.report import Interval, Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -247,13 +246,11 @@ def test_a_merge_without_anything_renders(made: Made) -> None:
 
 def test_the_forest_draws_every_machine(made: Made) -> None:
     (row,) = (r for r in made[0].rows if (r.case, r.runner) == ("get-pk", "deno"))
-    sides = pictures.drawing(row.answers, row.pooled, pictures.machine_axis([row])).sides
+    sides = packed.drawing(row.answers, row.pooled, packed.machine_axis([row])).sides
     assert sum(points.count("h0") for _, _, points in sides) == 3
     assert [side for side, _, _ in sides].count("em") == 1
     far = replace(row, answers=[Answer(Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)])
-    ((_, _, points),) = pictures.drawing(
-        far.answers, far.pooled, pictures.machine_axis([far])
-    ).sides
+    ((_, _, points),) = packed.drawing(far.answers, far.pooled, packed.machine_axis([far])).sides
     assert not points
 
 

@@ -4,16 +4,21 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import tails
+from sqlitmus.render.document import parts, suite
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.model import Chart, Table
-from sqlitmus.render.html import curves, page
+from sqlitmus.render.document.model import Chart, Paragraph, Table
+from sqlitmus.render.html import drawings, page
+from sqlitmus.render.html import page as html
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.report import Report, Tail, Tails
+from sqlitmus.results.report import Block, Cell, Report, Tail, Tails
+from sqlitmus.vocabulary.detail import Syncs
 from tests.render import synthetic
+from tests.render.printing import as_markdown, as_text, check_80_columns
 
 MS = 1e6
 
@@ -47,14 +52,14 @@ def report() -> Report:
 
 
 def table(case: Tails) -> Table:
-    (section,) = tails.section(replace(synthetic.build(cases=4, blocks=10), tails=[case]))
+    (section,) = suite.tails_section(replace(synthetic.build(cases=4, blocks=10), tails=[case]))
     return next(section.tables())
 
 
 def test_the_shortest_p99_comes_first_and_what_is_not_ranked_last() -> None:
     rows = table(CASE).rows
     assert [row.head.name for row in rows] == ["rust", "node", "bun"]
-    assert [row.cells[-1].text for row in rows] == ["", "", tails.LATE]
+    assert [row.cells[-1].text for row in rows] == ["", "", suite.LATE]
 
 
 def test_columns_without_a_figure_are_left_out() -> None:
@@ -73,11 +78,11 @@ def test_columns_without_a_figure_are_left_out() -> None:
 
 
 def test_a_late_machine_and_too_few_cores_are_said() -> None:
-    said = " ".join(tails.said(CASE))
+    said = " ".join(suite.tails_said(CASE))
     assert "late for bun (700" in said
     assert "core" not in said
-    assert "3 threads on 2 cores" in " ".join(tails.said(replace(CASE, threads=3)))
-    assert list(tails.said(replace(CASE, threads=9, cores=None, cells=[FAST]))) == []
+    assert "3 threads on 2 cores" in " ".join(suite.tails_said(replace(CASE, threads=3)))
+    assert list(suite.tails_said(replace(CASE, threads=9, cores=None, cells=[FAST]))) == []
 
 
 def test_every_format_has_the_section_and_a_report_without_has_none(report: Report) -> None:
@@ -94,12 +99,12 @@ def test_every_format_has_the_section_and_a_report_without_has_none(report: Repo
 
 
 def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
-    steps = curves.steps(FAST.buckets)
+    steps = drawings.steps(FAST.buckets)
     assert [round(share, 4) for share, _ in steps] == [1.0, 0.01, 0.001]
-    (drawn,) = curves.tail_panels(CASE, [])
+    (drawn,) = drawings.tail_panels(CASE, [])
     assert [line.label for line in drawn.lines] == ["node", "bun", "rust"]
     points = [tuple(map(float, p.split(","))) for p in drawn.lines[0].points.split()]
-    left, top, right, bottom = curves.TAIL_BOX
+    left, top, right, bottom = drawings.TAIL_BOX
     assert all(left <= x <= right and top <= y <= bottom for x, y in points)
     assert points == sorted(points)  # to the right
     assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)  # upwards
@@ -107,22 +112,22 @@ def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
 
 
 def test_a_case_without_histograms_has_no_curve() -> None:
-    assert curves.tail_panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
+    assert drawings.tail_panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
 
 
 def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report) -> None:
-    assert curves.log_sizes(CASE, []) == []
+    assert drawings.log_sizes(CASE, []) == []
     grown = replace(FAST, wal=[(0.0, 0), (20.0, 4096), (40.0, 8192)])
     case = replace(CASE, cells=[SLOW, grown])
-    assert curves.memory_sizes(case, []) == []
-    (drawn,) = curves.log_sizes(case, [])
-    left, top, right, bottom = curves.TAIL_BOX
+    assert drawings.memory_sizes(case, []) == []
+    (drawn,) = drawings.log_sizes(case, [])
+    left, top, right, bottom = drawings.TAIL_BOX
     assert [line.label for line in drawn.lines] == ["rust"]
     assert (
         drawn.lines[0].points
         == f"{left},{bottom} {(left + right) / 2:g},{(top + bottom) / 2:g} {right},{top}"
     )
-    (section,) = tails.section(replace(report, tails=[case]))
+    (section,) = suite.tails_section(replace(report, tails=[case]))
     kinds = [block.kind for block in section.sections[0].blocks if isinstance(block, Chart)]
     assert kinds == ["tails", "wal"]
     html = page.render(replace(report, tails=[case]))
@@ -138,8 +143,114 @@ def test_growth_of_memory_is_told_and_drawn_only_where_it_is_beyond_doubt(report
     cells = {row.head.name: drawn.cell(row, "growth") for row in drawn.rows}
     assert cells["node"].text == f"+3.0{fmt.THIN}MiB"
     assert cells["rust"].bounds == f"[{fmt.MINUS}1.0, 3.0]"
-    said = " ".join(tails.said(case))
+    said = " ".join(suite.tails_said(case))
     assert f"Memory grows while the operations are timed in node (+3.0{fmt.THIN}MiB" in said
     assert "rust" not in said
     html = page.render(replace(report, tails=[case]))
     assert len(re.findall(r'aria-label="Memory of the process by time', html)) == 1
+
+
+WHY = "no C compiler <found>"
+
+
+def told(cell: Cell) -> Cell:
+    """Counted, of a kind that its runner's name decides, or not counted."""
+    if cell.runner == "bun":
+        return replace(cell, uncounted=WHY)
+    calls = {"fdatasync": 40, "fsync": 0} if cell.runner == "python" else {"fsync": 1}
+    syncs = Syncs.model_validate({"transactions": 10, "fdatasync": 0, "bytes": 312_960, **calls})
+    return replace(cell, syncs=syncs)
+
+
+def report_durability() -> Report:
+    """Counted in its last case alone."""
+    whole = synthetic.build(cases=12)
+    *others, last = whole.cases
+    return replace(whole, cases=[*others, replace(last, cells=list(map(told, last.cells)))])
+
+
+def test_each_write_case_is_a_row() -> None:
+    text = as_markdown(report_durability())
+    section = text.partition("## Syncs per transaction\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    head, _, row = ([cell.strip(" `_") for cell in line.split("|")] for line in lines)
+    of = dict(zip(head, row, strict=True))
+    assert of["case"].startswith(report_durability().cases[-1].scenario)
+    assert (of["node"], of["bun"], of["python"]) == ("0.1", "not counted", "4")
+
+
+def test_a_terminal_has_it_in_80_columns() -> None:
+    assert "Syncs per transaction" in as_text(report_durability())
+    check_80_columns(report_durability())
+
+
+def test_the_page_says_it_of_the_case() -> None:
+    page = html.render(report_durability())
+    assert page.count("<h4>Made durable</h4>") == 1
+    words = page.partition("<h4>Made durable</h4>")[2].partition("</p>")[0]
+    assert "4 fdatasync, 31.3 kB per transaction: python" in words
+    assert "not counted: no C compiler &lt;found&gt;: bun;" in words
+
+
+def test_reports_of_runs_in_which_it_was_not_counted_say_nothing() -> None:
+    older = synthetic.build(cases=12)
+    for text in (as_markdown(older), as_text(older), html.render(older)):
+        assert "Syncs per transaction" not in text
+        assert "Made durable" not in text
+
+
+shares = st.floats(min_value=0, max_value=1)
+blocks = st.builds(
+    Block,
+    st.integers(0, 99),
+    st.none() | st.integers(1, 10**9),
+    *[st.none() | shares] * 3,
+    st.none() | st.floats(min_value=0, max_value=64),
+    st.none() | st.booleans(),
+)
+
+
+@pytest.fixture(scope="module")
+def by_title(small: Report) -> dict[str, drawings.Strip]:
+    return {strip.title: strip for strip in drawings.strips(small, []).strips}
+
+
+def test_what_cannot_be_read_says_so(by_title: dict[str, drawings.Strip]) -> None:
+    assert (by_title["Throttled"].bars, by_title["Throttled"].said) == ("", "not readable here")
+    assert by_title["I/O pressure"].said == "1.0 %; not readable here in 11 blocks"
+
+
+def test_ranges_are_in_words(by_title: dict[str, drawings.Strip]) -> None:
+    assert by_title["CPU stolen"].said == "0.0 % to 12.0 %"
+    assert by_title["Load"].said == "0.40 to 1.90"
+    assert by_title["Fixed work"].said == "41.0\u202fms to 46.3\u202fms"
+
+
+def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
+    section = parts.conditions_section(replace(small, blocks=[]), ["It finds 2 %."])
+    assert (section.lead, section.sections) == (["It finds 2 %."], [])
+    assert section.blocks == [
+        Paragraph("Nothing was read of the machine between the blocks of this run.")
+    ]
+
+
+@given(st.lists(blocks, min_size=1, max_size=8))
+def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
+    small: Report, drawn: list[Block]
+) -> None:
+    for reading, heights in drawings.DRAWN:
+        strip = drawings.strip(reading, heights, drawn)
+        tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
+        assert all(0 <= height <= drawings.HEIGHT for height in tall)
+        assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
+    assert tuple(reading for reading, _ in drawings.DRAWN) == parts.READINGS
+    (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()
+    assert len(table.rows) == len(drawn)
+
+
+def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
+    first, second, none, last = drawings.over_fastest([100.0, 110.0, None, 105.0])
+    assert (first, second, none) == (0.0, pytest.approx(1.0), None)
+    assert last == pytest.approx(0.5)
+    # A quiet machine is not made to look restless.
+    assert drawings.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / drawings.LEAST_PROBE)

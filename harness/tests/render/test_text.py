@@ -10,8 +10,7 @@ from sqlitmus.render import markdown
 from sqlitmus.render.document import comparison
 from sqlitmus.render.document.build import build
 from sqlitmus.results import machines as data
-from sqlitmus.results.notices import CanarySummary, Notice, SelfTest
-from sqlitmus.results.report import Recorded, Report
+from sqlitmus.results.report import CanarySummary, Notice, Recorded, Report, SelfTest
 from sqlitmus.vocabulary.errors import UsageError
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns

@@ -1,15 +1,28 @@
 """What a runner is asked while its rows change, and what is made of its answers."""
 
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import choose, definitions
+from sqlitmus.catalog import cases, choose, definitions, fixture
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.processes.copies import BLOCK, Copies, Fixtures
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner, Question
+from sqlitmus.run.verify.invocations import Preparation
 from sqlitmus.vocabulary.contract import Counts, Result
+from sqlitmus.vocabulary.errors import NotFit
+from tests.fakes.clone import Clone, long_enough
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
@@ -118,3 +131,400 @@ def test_texts_hold_what_a_runner_says_that_they_can() -> None:
         (question,) = freshness.questions([GET], ["number"], catalog.runners[name])
         texts = [row[3] for row in question.stored(0, changed=True)]
         assert ["\0" in str(text) for text in texts] == [name == "node"] * 3
+
+
+def test_a_runner_with_a_memory_is_wrong_in_every_cell_and_the_others_are_measured(
+    clone: Clone,
+) -> None:
+    clone.runner("remembers", "remembers")
+    clone.runner("honest")
+    done = clone.sqlitmus("run", "--size", "s", "--blocks", "2", "--case", "get", "--case", "all")
+    assert done.code == 5
+    assert clone.outcomes() == {"honest": "ok", "remembers": "wrong"}
+    reasons = {record.reason for record in clone.latest().verified() if record.runner != "honest"}
+    assert reasons == {
+        "stale: another process changed rows, and `all` (prepared, object) returned the old ones"
+    }
+    assert {sample.runner for sample in clone.samples()} == {"honest"}
+    assert "freshness.remembers.job.json" in clone.evidence()
+
+
+def test_a_runner_that_does_not_change_is_asked_once(clone: Clone) -> None:
+    clone.runner("honest")
+    asked: list[int] = []
+    for _ in range(2):
+        done = clone.sqlitmus("run", "--size", "s", "--blocks", "2")
+        assert done.code == 0, done.err
+        asked.append(len(clone.pids()))
+    # In the second run it is neither verified nor asked: a process for each invocation.
+    assert asked[1] - asked[0] == len(clone.samples())
+    assert asked[0] - len(clone.samples()) == 2
+
+
+def test_a_runner_that_hangs_when_asked_is_killed(clone: Clone) -> None:
+    clone.runner("hangs", "hangs-when-asked")
+
+    def attempt(timeout_s: float) -> tuple[float, str] | None:
+        done = clone.sqlitmus("verify", "--size", "s", "--timeout", f"{timeout_s:g}")
+        return (timeout_s, done.out) if "asked whether" in done.out else None
+
+    timeout_s, out = long_enough(attempt, 1)
+    reason = f"asked whether it answers from the database: no end within {timeout_s:g} s; killed"
+    assert out == f"failed       get/hangs: {reason}\n"
+    assert clone.alive() == []
+
+
+def test_a_runner_that_cannot_be_asked_is_failed(clone: Clone) -> None:
+    clone.runner("old", "knows-contract-1")
+    done = clone.sqlitmus("verify", "--size", "s")
+    words = "ended with exit code 2 and wrote no result"
+    assert (
+        done.out == f"failed       get/old: asked whether it answers from the database: {words}\n"
+    )
+    assert done.code == 4
+
+
+KNOWN = definitions.load()
+PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "copied"),
+    [("get-pk", False), ("insert-autocommit", True), ("foo-get", False), ("foo-insert", False)],
+)
+def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, copied: bool
+) -> None:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
+    case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+    fixtures = Fixtures(KNOWN, "s", lambda _: None)
+    ready = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path).job(case, PYTHON, "verify")
+    assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
+    assert (ready.target is not None) == copied
+
+
+def source(file: Path | None) -> Callable[[PlannedCase], Path | None]:
+    """Fixtures whose file is always this one."""
+
+    def of(_: PlannedCase) -> Path | None:
+        return file
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves"), [("commit", True), ("bulk-insert", False), ("foo-insert", False)]
+)
+def test_what_is_written_into_memory_leaves_no_file_to_look_into(
+    tmp_path: Path, name: str, leaves: bool
+) -> None:
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    spec, axes = cases.parse_case(name, KNOWN)
+    case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
+    ready = Preparation(KNOWN, fixture, Copies(), "s", tmp_path).job(case, runner, "measure")
+    assert (ready.target is not None) == leaves
+    assert ready.readback, "the runner reads back in either case"
+
+
+def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
+    fixture: Any = SimpleNamespace(of=source(None))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    case = cases.make_case(
+        *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
+    )
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    texts = {
+        plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
+        for plain in (False, True)
+    }
+    assert "jsonb(json_object(" in texts[False]
+    assert "jsonb(json_object(" not in texts[True]
+    assert "json(json_object(" in texts[True]
+
+
+def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_same(
+    tmp_path: Path,
+) -> None:
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
+    for text in ("insert-autocommit", "update-pk"):
+        case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+        for seat, files in targets.items():
+            files.add(preparation.job(case, runner, "measure", seat=seat).target)
+    assert [len(files) for files in targets.values()] == [1, 1, 1]
+    assert len({file for files in targets.values() for file in files}) == 3
+
+
+class Enough(Exception):
+    """All is known that the test asks for."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "files"),
+    [
+        (["insert-autocommit", "insert-autocommit"], 1),
+        (["insert-autocommit", "upsert"], 2),
+    ],
+)
+def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
+    tmp_path: Path, asked: list[str], files: int
+) -> None:
+    """A runner has the same seat in each of the cases that are compared with each other."""
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    targets: list[Path | None] = []
+
+    def begin(case: PlannedCase, runner: Any, mode: Any, **more: Any) -> Any:
+        targets.append(preparation.job(case, runner, mode, **more).target)
+        if len(targets) == len(asked):
+            raise Enough
+        return SimpleNamespace()
+
+    seatings: Any = [
+        SimpleNamespace(
+            case=cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"]),
+            runner=runner,
+            digest=False,
+            label="node",
+        )
+        for text in asked
+    ]
+    invocations: Any = SimpleNamespace(begin=begin)
+    relay: Any = None
+    with pytest.raises(Enough):
+        blocks.play(invocations, relay, seatings, "1", lambda: False)
+    assert None not in targets
+    assert len(set(targets)) == files
+
+
+def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") -> str:
+    """What the oracle is asked by the case `text`, as a hash."""
+    fixture: Any = SimpleNamespace(of=source(tmp_path / f"{text.partition('=')[2]}.db"))
+    case = cases.make_case(*cases.parse_case(text, known), known, known.modes["quick"])
+    preparation = Preparation(known, fixture, Copies(), size, tmp_path)
+    return preparation.job(case.verified(), PYTHON, "verify", plain=True).question
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("get-pk", "get-pk@profile=shipped"),  # in another file, of another journal
+        ("get-pk", "get-pk@shape=array"),
+        ("threads", "threads@option=small-cache"),
+        ("threads", "threads@workers=2,option=query-only"),
+        ("threads", "threads@option=readonly"),
+    ],
+)
+def test_the_oracle_is_asked_once_what_storage_and_shape_do_not_change(
+    tmp_path: Path, text: str, other: str
+) -> None:
+    assert question(tmp_path, text) == question(tmp_path, other)
+
+
+def test_the_oracle_is_asked_again_for_whatever_could_change_an_answer(tmp_path: Path) -> None:
+    users = KNOWN.fixtures["users"].model_copy(update={"seed": 99})
+    other_rows = KNOWN.model_copy(update={"fixtures": {**KNOWN.fixtures, "users": users}})
+    profile = KNOWN.profiles["normalised"]
+    pragmas = [*profile.pragmas, ("reverse_unordered_selects", "ON")]
+    changed = profile.model_copy(update={"pragmas": pragmas})
+    other_pragma = KNOWN.model_copy(update={"profiles": {**KNOWN.profiles, "normalised": changed}})
+    asked = [
+        question(tmp_path, "get-pk"),
+        question(tmp_path, "get-index"),
+        question(tmp_path, "get-pk", size="m"),
+        question(tmp_path, "get-pk", known=other_rows),
+        question(tmp_path, "get-pk", known=other_pragma),
+        question(tmp_path, "insert-autocommit"),
+        question(tmp_path, "insert-autocommit@profile=shipped"),  # its file is looked into
+    ]
+    assert len({*asked}) == len(asked)
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What the user hears."""
+    return []
+
+
+@pytest.fixture
+def fixtures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]) -> Fixtures:
+    """Those of the clone at size s, in a folder of their own."""
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
+    return Fixtures(KNOWN, "s", told.append)
+
+
+def case(text: str) -> PlannedCase:
+    return cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+
+
+USERS, SHIPPED = case("get-pk"), case("get-pk@profile=shipped")
+
+
+def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
+    file = fixtures.of(of)
+    assert file
+    return file
+
+
+def append(file: Path) -> None:
+    with file.open("ab") as stream:
+        stream.write(b"x")
+
+
+DAMAGES: list[tuple[Callable[[Path], None], str]] = [(append, "changed"), (Path.unlink, "vanished")]
+
+
+@pytest.mark.parametrize(("damage", "word"), DAMAGES, ids=["changed", "vanished"])
+def test_harm_is_told_once_and_mended_for_the_next(
+    fixtures: Fixtures, damage: Callable[[Path], None], word: str
+) -> None:
+    file = file_of(fixtures)
+    content = file.read_bytes()
+    assert fixtures.whole(file)
+    damage(file)
+    assert not fixtures.whole(file)
+    harm = f"the fixture {file.name} {word} while it ran; a runner must only read it"
+    assert [fixtures.harm(), fixtures.harm()] == [harm, None]
+    assert not fixtures.whole(file)
+    assert file_of(fixtures).read_bytes() == content
+    assert fixtures.whole(file)
+
+
+def test_what_is_built_again_is_told_unless_it_was_gone(
+    fixtures: Fixtures, told: list[str]
+) -> None:
+    file = file_of(fixtures)
+    file.unlink()
+    file_of(fixtures)
+    assert told == []
+    append(file)
+    file_of(fixtures)
+    assert told == [f"{file}: this fixture has changed since it was built; it is built again"]
+
+
+def test_all_files_given_out_are_watched(fixtures: Fixtures) -> None:
+    files = [file_of(fixtures, USERS), file_of(fixtures, SHIPPED)]
+    for file in files:
+        append(file)
+    first, second = (file.name for file in files)
+    assert fixtures.harm() == (
+        f"the fixture {first} changed while it ran, and the fixture {second} changed while it ran; "
+        "a runner must only read it"
+    )
+
+
+def test_a_touched_file_with_the_same_content_is_no_harm(fixtures: Fixtures) -> None:
+    file = file_of(fixtures)
+    os.utime(file, ns=(1, 1))
+    assert not fixtures.whole(file)
+    assert fixtures.harm() is None
+    assert fixtures.whole(file)
+
+
+def test_a_case_without_a_fixture(fixtures: Fixtures) -> None:
+    assert fixtures.of(case("startup-noop")) is None
+    assert fixtures.harm() is None
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    file = tmp_path / "fixture.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(n, "x" * 900) for n in range(4000)])
+        connection.commit()
+    return file
+
+
+@pytest.fixture
+def copy(tmp_path: Path, origin: Path) -> Path:
+    file = tmp_path / "copy.db"
+    Copies().supply(origin, file)
+    return file
+
+
+def write(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        for sql in statements:
+            connection.execute(sql)
+
+
+def never(*_: object) -> None:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["unseen", "seen"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE t SET text = 'y' WHERE id IN (7, 3900)",
+        "INSERT INTO t SELECT NULL, hex(zeroblob(3000)) FROM t LIMIT 800",
+        "DELETE FROM t",
+        "PRAGMA journal_mode = WAL",
+    ],
+    ids=["changed", "longer", "emptied", "header"],
+)
+def test_only_what_a_writer_changed_is_written_again(
+    origin: Path, copy: Path, monkeypatch: pytest.MonkeyPatch, sql: str, *, seen: bool
+) -> None:
+    copies = Copies()
+    write(copy, sql)
+    assert copy.read_bytes() != origin.read_bytes()
+    if seen:
+        copies.difference(copy, origin)
+    copy.with_name("copy.db-wal").write_bytes(b"left behind")
+    monkeypatch.setattr(fixture, "fresh_copy", never)
+    copies.supply(origin, copy)
+    assert copy.read_bytes() == origin.read_bytes()
+    assert not copy.with_name("copy.db-wal").exists()
+
+
+def test_a_block_that_changed_is_told_and_no_other(origin: Path, copy: Path) -> None:
+    assert Copies().difference(copy, origin).blocks == []
+    content = bytearray(copy.read_bytes())
+    for number in (3, 400):
+        content[number * BLOCK + 17] ^= 1
+    copy.write_bytes(content + b"more")
+    assert Copies().difference(copy, origin).blocks == [3, 400, len(content) // BLOCK]
+    whole = [*range(len(content) // BLOCK + 1)]
+    assert Copies().difference(copy, None).blocks == whole
+
+
+def test_a_shorter_file_is_copied_as_a_whole(origin: Path, copy: Path) -> None:
+    write(copy, "DELETE FROM t", "VACUUM")
+    Copies().supply(origin, copy)
+    assert copy.read_bytes() == origin.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["symlink_to", "hardlink_to"])
+def test_nothing_is_written_through_a_link(
+    tmp_path: Path, origin: Path, copy: Path, kind: str
+) -> None:
+    other = tmp_path / "other.db"
+    copy.rename(other)
+    write(other, "DELETE FROM t")
+    before = other.read_bytes()
+    getattr(copy, kind)(other)
+    Copies().supply(origin, copy)
+    assert copy.read_bytes() == origin.read_bytes()
+    assert other.read_bytes() == before
+
+
+def test_files_that_hold_the_same_have_one_image(origin: Path, copy: Path) -> None:
+    images: list[bytes] = []
+    for more in ((), ("UPDATE t SET text = 'z' WHERE id = 9",) * 2, ("DELETE FROM t",)):
+        Copies().supply(origin, copy)
+        # the change counter moves with each transaction
+        write(copy, *more, "UPDATE t SET text = 'y' WHERE id = 9")
+        images.append(Copies().difference(copy, origin).image)
+    assert images[0] == images[1] != images[2]
+
+
+def test_what_cannot_be_made_whole_is_told(tmp_path: Path, origin: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(NotFit, match="folder: cannot be made the fixture again: "):
+        Copies().supply(origin, tmp_path / "folder")

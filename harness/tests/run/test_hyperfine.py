@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.processes.process import Hyperfine, Timing, invoke
+from sqlitmus.run.plan.counts import Pace, pace
+from sqlitmus.run.processes import process
+from sqlitmus.run.processes.process import Hyperfine, Timing, Unreadable, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {
@@ -206,3 +208,170 @@ def test_kill_from_elsewhere_ends_the_command_under_way(
     assert len(failures) == 1
     until(lambda: not running(int(pid.read_text())), "the process lives on")
     hyperfine.kill()  # with nothing under way it does nothing
+
+
+def of_log(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[process.Watch, Path]:
+    looks = process.of_log(tmp_path / "x.db", lambda: ended.append("x"), most=most)
+    return looks, tmp_path / "x.db-wal"
+
+
+def test_each_look_notes_the_size_and_none_where_there_is_no_log(tmp_path: Path) -> None:
+    ended: list[str] = []
+    looks, log = of_log(tmp_path, ended)
+    looks.look()
+    log.write_bytes(b"x" * 40)
+    looks.look()
+    assert [size for _, size in looks.sizes] == [0, 40]
+    assert not looks.exceeded
+    assert ended == []
+
+
+def test_a_log_beyond_the_bound_ends_the_runner_once(tmp_path: Path) -> None:
+    ended: list[str] = []
+    looks, log = of_log(tmp_path, ended)
+    log.write_bytes(b"x" * 101)
+    looks.look()
+    looks.look()
+    assert looks.exceeded
+    assert ended == ["x"]
+    assert "before the disk was full" in looks.problem
+
+
+def test_the_thread_looks_until_the_end(tmp_path: Path) -> None:
+    looks = process.of_log(tmp_path / "x.db", lambda: None, every_s=0)
+    with looks:
+        while len(looks.sizes) < 2:
+            pass
+    before = len(looks.sizes)
+    assert looks.sizes[0][0] <= looks.sizes[-1][0]
+    assert len(looks.sizes) == before
+
+
+def test_a_process_that_leaks_is_ended_once_and_told() -> None:
+    ended: list[str] = []
+    sizes = iter([40, 101, 300])
+    looks = process.of_memory(lambda: next(sizes), lambda: ended.append("x"), most=100)
+    for _ in range(3):
+        looks.look()
+    assert [size for _, size in looks.sizes] == [40, 101, 300]
+    assert ended == ["x"]
+    assert "its memory grew beyond" in looks.problem
+
+
+TEXT = json.dumps(RESULT)
+WORKER: dict[str, object] = {"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": []}
+
+
+def problem(file: Path) -> str:
+    with pytest.raises(Unreadable) as raised:
+        process.read(file)
+    return str(raised.value)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "result.json"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_a_result_is_read(tmp_path: Path) -> None:
+    assert process.read(written(tmp_path, TEXT)).cell == "a/b"
+    with pytest.raises(FileNotFoundError):
+        process.read(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ('"rows": 1, "rows": 2', "its result has the key rows twice in one object"),
+        (
+            '"switches": {"voluntary": 1, "voluntary": 2, "involuntary": 3}',
+            "its result has the key voluntary twice in one object",
+        ),
+        (f'"rows": {10**30}', "its result has an integer of 31 digits: 100000000000…"),
+        (
+            f'"workers": [{json.dumps(WORKER)[:-1]}, "spans_us": [[0, 1e308]]}}]',
+            "its result has the number 1e308, which is out of all bounds",
+        ),
+        (
+            f'"warmup_ns": [{"[" * 100_000}{"]" * 100_000}]',
+            "its result does not fit the contract: whole file: Invalid JSON: recursion limit",
+        ),
+        ('"rows": NaN', "its result does not fit the contract: "),
+    ],
+)
+def test_what_no_runner_means_is_refused(tmp_path: Path, more: str, text: str) -> None:
+    assert problem(written(tmp_path, f"{TEXT[:-1]}, {more}}}")).startswith(text)
+
+
+def test_more_than_any_job_needs_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, TEXT + " " * 2**20)
+    assert process.read(file).cell == "a/b"
+    monkeypatch.setattr(process, "MOST_BYTES", 2**20)
+    assert problem(file).startswith("its result has 1.0 MB; 1 MB are room for any job's")
+
+
+def test_a_folder_is_no_result(tmp_path: Path) -> None:
+    folder = tmp_path / "result.json"
+    folder.mkdir()
+    # Windows does not open one
+    assert problem(folder).startswith(
+        ("its result is no regular file", "its result cannot be read")
+    )
+    (folder / "more").touch()
+    process.clear(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_nothing_waits_for_the_other_end_of_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "result.json"
+    os.mkfifo(pipe)
+    assert problem(pipe) == "its result is no regular file"
+    process.keep(pipe, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    file, link = written(tmp_path, TEXT), tmp_path / "link"
+    link.symlink_to(file)
+    assert problem(link) == "its result is a link, which the harness does not follow"
+    process.keep(link, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    process.clear(link)
+    assert (file.exists(), link.is_symlink()) == (True, False)
+
+
+def test_what_is_kept_as_evidence_is_the_file_as_it_is(tmp_path: Path) -> None:
+    process.keep(written(tmp_path, "no JSON"), tmp_path / "copy")
+    assert (tmp_path / "copy").read_text("utf-8") == "no JSON"
+
+
+def test_the_same_pace_agrees_with_itself() -> None:
+    now = pace()
+    assert now.agrees(now)
+
+
+@pytest.mark.parametrize(
+    ("level", "spread", "agrees"),
+    [
+        (1.05, 0.02, True),
+        (0.95, 0.06, True),
+        (1.2, 0.02, False),  # another clock
+        (0.8, 0.02, False),
+        (1.0, 0.1, False),  # it became noisy
+        (1.0, 0.004, False),  # it became quiet
+    ],
+)
+def test_another_level_or_another_noise_is_another_pace(
+    level: float, spread: float, agrees: bool
+) -> None:
+    earlier = Pace(level_ns=30e6, spread=0.022)
+    assert Pace(level_ns=level * 30e6, spread=spread).agrees(earlier) == agrees
+
+
+def test_two_quiet_machines_agree_whatever_their_rest_of_noise() -> None:
+    assert Pace(level_ns=1, spread=0.0).agrees(Pace(level_ns=1, spread=0.001))

@@ -1,5 +1,7 @@
 """What is held of a result: each outcome, with its reason."""
 
+import hashlib
+import sqlite3
 from dataclasses import replace
 from typing import Any
 
@@ -7,8 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.verify.judge import OracleAnswer, Requirements, answer_of, judge, windows
-from sqlitmus.vocabulary.contract import Counts, Proof, Result, normal_pragma
+from sqlitmus.run.verify.answers import suspicion
+from sqlitmus.run.verify.judge import (
+    Ask,
+    OracleAnswer,
+    Requirements,
+    answer_of,
+    identity,
+    judge,
+    of_types,
+    windows,
+)
+from sqlitmus.store.file import Verified
+from sqlitmus.vocabulary.contract import (
+    Column,
+    Counts,
+    Description,
+    Job,
+    Measure,
+    Operation,
+    Parameters,
+    Proof,
+    Result,
+    Step,
+    normal_pragma,
+)
+from tests.run.test_hyperfine import RESULT
 
 IDENTITY = {
     "runner": "x",
@@ -333,3 +359,164 @@ def test_a_pragma_is_compared_in_the_form_in_which_sqlite_reads_it_back(
 
 def test_the_oracles_result_becomes_the_expectation() -> None:
     assert answer_of(result()) == WANT
+
+
+ANSWER = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="right")
+RUNTIMES = {"a": "A", "b": "B", "c": "A"}
+
+
+def record(runner: str, outcome: Any = "wrong", **changes: Any) -> Verified:
+    other = {"rows": 2, "checksum": 4, "digest": "other", **changes}
+    cell = {"case": "x", "runner": runner, "outcome": outcome}
+    return Verified.model_validate({**cell, **other})
+
+
+def test_two_runtimes_with_one_other_answer_are_told() -> None:
+    words = (
+        "both runners agree with each other against the oracle: suspect the oracle, or a scenario "
+        "whose answer is not the same everywhere"
+    )
+    assert suspicion([record("a"), record("b")], ANSWER, RUNTIMES) == words
+    three = [record("a"), record("b"), record("c")]
+    assert suspicion(three, ANSWER, RUNTIMES) == words.replace("both", "all 3")
+    silent = [record("a"), record("b"), record("c", "failed", checksum=0), record("python", "ok")]
+    assert suspicion(silent, ANSWER, RUNTIMES) == words
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [record("a")],
+        [record("a"), record("c")],
+        [record("a"), record("b", checksum=5)],
+        [record("a"), record("b"), record("c", "ok", checksum=3, digest="right")],
+        [record("a"), record("python")],
+    ],
+    ids=["one runner", "one runtime", "two answers", "one is right", "the oracle itself"],
+)
+def test_others_are_not(records: list[Verified]) -> None:
+    assert suspicion(records, ANSWER, RUNTIMES) is None
+
+
+def test_runners_that_are_wrong_for_another_reason_than_their_answer_are_not() -> None:
+    right = {"checksum": 3, "digest": "right"}
+    assert suspicion([record("a", **right), record("b", **right)], ANSWER, RUNTIMES) is None
+
+
+SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'
+
+
+def engine(*totals: object) -> Ask:
+    """A runner whose SQLite gives these totals to the rows 1, 2 and so on."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, total)")
+    connection.executemany("INSERT INTO t(total) VALUES (?)", [(total,) for total in totals])
+
+    def ask(job: Job) -> Result | None:
+        (step,) = job.steps
+        assert step.parameters
+        rows = [
+            row for bound in step.parameters.rows for row in connection.execute(step.sql, bound)
+        ]
+        result = {"contract": 2, "cell": "c", "status": "ok", "identity": IDENTITY}
+        digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+        return Result.model_validate({**result, "rows": len(rows), "digest": digest})
+
+    return ask
+
+
+def job(operation: Operation = "all", steps: int = 1) -> Job:
+    step = Step(
+        operation=operation,
+        sql=SQL,
+        parameters=Parameters(types=["integer"], rows=[[0], [1]]),
+        columns=[Column(name="id", type="integer"), Column(name="the total", type="real")],
+    )
+    measure = Measure(operations_per_iteration=1)
+    database = {"path": "x.db"}
+    return Job.model_validate(
+        {"mode": "verify", "cell": "c", "database": database, "steps": [step] * steps,
+         "measure": measure, "output": "o"}
+    )  # fmt: skip
+
+
+def test_a_column_of_another_type_is_told_with_both_types() -> None:
+    assert of_types(job(), engine(1, 2.5, "a"), engine(1.0, 2.5, "a")) == (
+        "column the total has 1 of type integer, 2 of type real and 2 of type text; the oracle has "
+        "3 of type real and 2 of type text"
+    )
+
+
+def test_of_what_gets_the_first_row_only_that_is_told() -> None:
+    assert of_types(job("get"), engine(None, 2.5, "a"), engine(1.0, 2.5, 3)) == (
+        "column the total has 1 of type real and 1 of type null; the oracle has 2 of type real"
+    )
+
+
+def test_other_values_of_the_same_types_are_told_as_that() -> None:
+    words = of_types(job(), engine(1, 2, 3), engine(4, 5, 6))
+    assert words == "all columns have values of the oracle's types"
+
+
+@pytest.mark.parametrize("asked_job", [job("run"), job(steps=2)], ids=["writes", "several"])
+def test_what_has_no_rows_of_its_own_is_not_asked_for_types(asked_job: Job) -> None:
+    assert of_types(asked_job, engine(1), engine(2.0)) is None
+
+
+def test_who_does_not_answer_is_not_told_of() -> None:
+    assert of_types(job(), lambda _: None, engine(1)) is None
+
+
+ANEW = ", and is asked anew by the next run"
+DESCRIBED: dict[str, Any] = RESULT["identity"]  # pyright: ignore[reportAssignmentType]
+DESCRIPTION = Description.model_validate(
+    {
+        "contract": 2,
+        "identity": {**DESCRIBED, "flags": ["gc=workstation"]},
+        "sqlite": {"version": "3.50.4", "source_id": "x", "compile_options": []},
+        "features": {
+            "operations": [],
+            "shapes": [],
+            "integers": [],
+            "statements": [],
+            "transactions": [],
+        },
+    }
+)
+
+
+def of_runner(**changes: Any) -> Result:
+    return Result.model_validate({**RESULT, **changes})
+
+
+def test_the_runners_own_result_of_its_cell() -> None:
+    # flags may differ: a process whose iterations are timed has settings of its own
+    assert identity(of_runner(sqlite_version="3.50.4"), "a/b", DESCRIPTION) is None
+    assert identity(of_runner(), "a/b", DESCRIPTION) is None  # a start needs no SQLite
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"cell": "get/x"}, "its result is of get/x; it was asked for a/b"),
+        (
+            {"identity": {**DESCRIBED, "runner": "node"}},
+            f"its result is of the runner node; its `describe` says x{ANEW}",
+        ),
+        (
+            {"identity": {**DESCRIBED, "runtime": {"name": "x", "version": "2"}}},
+            f"its result is of the runtime x 2; its `describe` says x 1{ANEW}",
+        ),
+        (
+            {"identity": {**DESCRIBED, "architecture": "arm64"}},
+            f"its result is of the architecture arm64; its `describe` says x86_64{ANEW}",
+        ),
+        (
+            {"sqlite_version": "3.7.0"},
+            f"its result is of the SQLite version 3.7.0; its `describe` says 3.50.4{ANEW}",
+        ),
+        ({"cell": "a" * 99}, f"its result is of {'a' * 57}…; it was asked for a/b"),
+    ],
+)
+def test_another_result(changes: dict[str, Any], reason: str) -> None:
+    assert identity(of_runner(**changes), "a/b", DESCRIPTION) == reason

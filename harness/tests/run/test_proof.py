@@ -1,5 +1,6 @@
 """What a database file holds after its writer ended, and how that differs from what was said."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -10,8 +11,9 @@ import pytest
 
 from sqlitmus.run.verify import proof
 from sqlitmus.run.verify.judge import OracleAnswer
-from sqlitmus.run.verify.proof import Files, Unproven
-from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result
+from sqlitmus.run.verify.proof import Files, Unproven, checksum, digest
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Column, Job, Proof, Readback, Result, Step
 
 ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]
 QUERY = Readback(
@@ -312,3 +314,34 @@ def test_a_result_without_read_back_failed() -> None:
         "failed",
         "its result has no read-back of what it wrote",
     )
+
+
+VECTORS = paths.RUNNERS / "contract" / "vectors"
+
+
+def bound(step: Step, number: int) -> list[object]:
+    """What an execution binds."""
+    if step.parameters is None:
+        return []
+    types, rows = step.parameters.types, step.parameters.rows
+    return [
+        bytes.fromhex(str(value)) if kind == "blob" and value is not None else value
+        for kind, value in zip(types, rows[number % len(rows)], strict=True)
+    ]
+
+
+@pytest.mark.parametrize("vector", ["bigint-verify", "nul-text-verify", "empty-blob-verify"])
+def test_a_vector_has_the_checksum_and_digest_of_its_rows(vector: str) -> None:
+    folder = VECTORS / vector
+    job = Job.model_validate_json((folder / "job.json").read_bytes())
+    want = json.loads((folder / "expected.json").read_text("utf-8"))
+    (step,) = job.steps
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript((folder / "database.sql").read_text("utf-8"))
+        executions = [
+            rows[:1] if step.operation == "get" else rows
+            for number in range(job.measure.operations_per_iteration)
+            for rows in [connection.execute(step.sql, bound(step, number)).fetchall()]
+        ]
+    assert sum(checksum([rows]) for rows in executions) % 2**32 == want["checksum"]
+    assert digest(executions) == want["digest"]

@@ -1,12 +1,25 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.estimate import Array, TrimmedMeans, student_t, trimmed_means
-from sqlitmus.stats.verdict import Verdicts, capped, group_means, together
+from sqlitmus.stats.estimate import (
+    Array,
+    TrimmedMeans,
+    binomial_tail,
+    deviation,
+    normal,
+    sign_test_rank,
+    student_p,
+    student_t,
+    trimmed_means,
+)
+from sqlitmus.stats.verdict import Verdicts, capped, group_means, parts, shares, summed, together
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
+from tests.stats.oracle import scipy_stats
 
 PAIRS = 4000
 
@@ -126,3 +139,147 @@ def test_no_more_is_said_than_both_say(group: Verdict, case: Verdict) -> None:
         assert both.material == (group.material and case.material)
     else:
         assert group.side != case.side or group.side == "undecided"
+
+
+CALLS = np.array([600.0, 250.0, 150.0])
+LEVELS = np.log(np.array([2e3, 3e4, 1e4]))
+
+
+def logs(rows: int, blocks: int, *, shared: float, own: float, seed: int = 1) -> np.ndarray:
+    """Two runners' log times, runners x operations x rows x blocks, the second 1.5 times as slow
+    in the second operation."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0, shared, (1, 3, rows, blocks))
+    levels = np.stack([LEVELS, LEVELS + np.log([1.0, 1.5, 1.0])])
+    return levels[:, :, None, None] + common + rng.normal(0, own, (2, 3, rows, blocks))
+
+
+def test_one_operation_alone_is_its_trimmed_mean() -> None:
+    first, second = logs(5, 12, shared=0.1, own=0.02)
+    sums = summed(parts(first, second), np.array([0.0, 250.0, 0.0]))
+    alone = trimmed_means(first[1] - second[1])
+    for column in ("mean", "error", "freedom"):
+        assert getattr(sums, column) == pytest.approx(getattr(alone, column))
+
+
+def test_the_ratio_is_of_sums_and_the_other_way_round_its_inverse() -> None:
+    first, second = logs(4, 20, shared=0.0, own=1e-6)
+    there, back = (summed(parts(*pair), CALLS) for pair in ((first, second), (second, first)))
+    truth = (CALLS @ np.exp(LEVELS)) / (CALLS @ (np.exp(LEVELS) * [1.0, 1.5, 1.0]))
+    assert np.exp(there.mean) == pytest.approx(np.full(4, truth), rel=1e-5)
+    assert back.mean == pytest.approx(-there.mean)
+    assert back.error == pytest.approx(there.error)
+
+
+def test_what_two_runners_share_in_a_block_cancels_but_for_their_shares() -> None:
+    first, second = logs(400, 10, shared=0.2, own=0.005)
+    alike = summed(parts(first[[0, 2]], second[[0, 2]]), CALLS[[0, 2]])
+    unlike = summed(parts(first, second), CALLS)
+    assert np.median(alike.error) < 0.003
+    # noise of an operation moves the ratio as far as its shares of the two sums differ
+    p, q = shares(LEVELS, CALLS), shares(LEVELS + np.log([1.0, 1.5, 1.0]), CALLS)
+    assert np.median(unlike.error) == pytest.approx(
+        0.2 * float(np.linalg.norm(p - q)) / np.sqrt(10), rel=0.25
+    )
+    low, high = unlike.interval()
+    truth = np.log(CALLS @ np.exp(LEVELS)) - np.log(
+        CALLS @ (np.exp(LEVELS) * np.array([1.0, 1.5, 1.0]))
+    )
+    assert 0.92 <= np.mean((low <= truth) & (truth <= high)) <= 0.98
+
+
+def test_a_block_counts_that_has_all_operations_of_both() -> None:
+    first, second = logs(1, 12, shared=0.1, own=0.02)
+    first[0, 0, 3] = second[2, 0, 7] = np.nan
+    of = parts(first, second)
+    assert of.count.tolist() == [10]
+    second[1] = np.nan
+    sums = summed(parts(first, second), CALLS)
+    assert np.isnan(sums.mean).all()
+    assert not np.isnan(summed(parts(first, second), CALLS * [1, 0, 1]).mean).any()
+
+
+def test_equal_values_have_no_error() -> None:
+    first, second = logs(1, 12, shared=0.1, own=0.0)
+    sums = summed(parts(first, second, resolution=1e-12), CALLS)
+    assert np.isnan(sums.error).all()
+
+
+LEVELS_DISTRIBUTIONS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+
+
+def test_normal_agrees_with_scipy() -> None:
+    for coverage in LEVELS_DISTRIBUTIONS:
+        expected = float(scipy_stats.norm.ppf((1 + coverage) / 2))
+        assert normal(coverage) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("coverage", "freedom"), [(0.0, 5), (1.0, 5), (math.nan, 5)])
+def test_student_t_refuses_what_has_no_quantile(coverage: float, freedom: int) -> None:
+    with pytest.raises(ValueError, match="student_t needs"):
+        student_t(coverage, freedom)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 7.25, 17, 26, 59.5, 200, 1000, 20_000])
+def test_p_of_t_agrees_with_scipy_from_the_centre_far_into_the_tail(freedom: float) -> None:
+    tails = scipy_stats.t.isf(np.geomspace(1e-14, 0.5, 200) / 2, freedom)
+    t = np.concatenate([np.linspace(0, 6, 200), tails])
+    p = student_p(t, np.full(len(t), freedom))
+    assert p == pytest.approx(2 * scipy_stats.t.sf(t, freedom), rel=1e-9)
+    assert np.array_equal(student_p(-t, np.full(len(t), freedom)), p)
+
+
+def test_p_of_t_for_rows_of_all_sorts_at_once() -> None:
+    t = np.array([0.0, np.inf, 2.0, 2.0, np.nan, 1e200, 2.0])
+    freedom = np.array([3, 3, 0, 1, 5, 2, 50])
+    expected = 2 * scipy_stats.t.sf(t, freedom)
+    assert student_p(t, freedom) == pytest.approx(expected, rel=1e-9, nan_ok=True)
+    assert len(student_p(np.empty(0), np.empty(0))) == 0
+
+
+@pytest.mark.parametrize("coverage", LEVELS_DISTRIBUTIONS)
+def test_student_t_agrees_with_scipy_also_between_whole_degrees(coverage: float) -> None:
+    freedom = np.concatenate([np.linspace(1, 60, 300), np.arange(1, 200), [123.4, 1000, 5000.5]])
+    expected = scipy_stats.t.ppf((1 + coverage) / 2, freedom)
+    assert student_t(coverage, freedom) == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(student_t(coverage, np.array([0.5, np.nan]))).all()
+
+
+@pytest.mark.parametrize("trials", [1, 20, 300, 5000])
+def test_binomial_tail_agrees_with_scipy(trials: int) -> None:
+    for count in {0, 1, trials // 50, trials // 20, trials}:
+        expected = float(scipy_stats.binom.sf(count - 1, trials, 0.01))
+        assert binomial_tail(count, trials, 0.01) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("coverage", [0.9, 0.95, 0.99])
+def test_sign_test_rank_is_the_largest_with_enough_coverage(coverage: float) -> None:
+    for count in range(1, 400):
+        rank = sign_test_rank(count, coverage)
+        alpha = (1 - coverage) / 2
+        if rank is not None:
+            assert scipy_stats.binom.cdf(rank - 1, count, 0.5) <= alpha + 1e-12
+        assert scipy_stats.binom.cdf(rank or 0, count, 0.5) > alpha
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7, 8, 9, 10, 30])
+def test_normal_noise_gives_its_standard_deviation(count: int) -> None:
+    draws = np.random.default_rng(1).normal(7, 0.5, (40_000, count))
+    assert deviation(draws).mean() == pytest.approx(0.5, rel=0.02)
+
+
+def test_it_is_the_scaled_median_absolute_deviation() -> None:
+    values = np.random.default_rng(2).exponential(size=200)
+    expected = scipy_stats.median_abs_deviation(values, scale="normal") * 200 / 199.2
+    assert float(deviation(values)) == pytest.approx(expected, rel=1e-5)
+
+
+@given(st.integers(0, 14))
+def test_nearly_half_of_the_values_may_be_anything(spoiled: int) -> None:
+    values = np.random.default_rng(3).normal(0, 1, 30)
+    values[:spoiled] = 1e9
+    assert float(deviation(values)) < 10
+
+
+def test_a_single_value_has_none() -> None:
+    assert deviation(np.ones((3, 1))).tolist() == [0, 0, 0]

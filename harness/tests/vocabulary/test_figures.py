@@ -1,13 +1,19 @@
 """The table of figures: where each is read, and what an invocation gives."""
 
+import math
+from collections.abc import Callable
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import get_args, get_type_hints
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sqlitmus.run.processes.process import Invocation, Laps, Timing
-from sqlitmus.vocabulary.contract import Identity, Result, Versioned
+from sqlitmus.vocabulary import detail
+from sqlitmus.vocabulary.contract import Histogram, Identity, Phases, Result, Versioned, Worker
+from sqlitmus.vocabulary.detail import LEAST, MANY, bucket, growth, merged, tails
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -123,3 +129,197 @@ def test_columns_end_in_the_unit() -> None:
 def test_less_memory_is_not_called_faster() -> None:
     assert named("peak_rss").said(Verdict.FASTER) == "less"
     assert named("cold").said(Verdict.FASTER) == "faster"
+
+
+MS = 1_000_000
+
+
+def recorded(times: list[int]) -> Histogram:
+    counted = merged([(bucket(time), 1)] for time in times)
+    return Histogram(buckets=sorted(counted.items()))
+
+
+def worker(times: list[int], *, iterations: tuple[int, ...] = (10 * MS,), **more: object) -> Worker:
+    return Worker.model_validate(
+        {
+            "operations": len(times),
+            "rows": 0,
+            "checksum": 0,
+            "iterations_ns": list(iterations),
+            "latencies": recorded(times),
+            **more,
+        }
+    )
+
+
+def result(*workers: Worker) -> Result:
+    return Result(
+        contract=2,
+        cell="a/x",
+        status="ok",
+        identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
+        workers=list(workers),
+    )
+
+
+def test_quantiles_are_those_of_all_workers_together() -> None:
+    found = tails(result(worker([100] * 990), worker([200] * 9 + [250])))
+    assert found is not None
+    assert (found.p50, found.p99, found.p999, found.longest) == (100, 100, 200, 250)
+
+
+def test_99_9_percent_of_fewer_operations_than_1000_is_unknown() -> None:
+    few, many = tails(result(worker([7] * (MANY - 1)))), tails(result(worker([7] * MANY)))
+    assert few is not None
+    assert many is not None
+    assert (few.p999, many.p999) == (None, 7)
+
+
+def test_what_works_beside_has_a_figure_of_its_own() -> None:
+    found = tails(result(worker([100] * 10), worker([MS] * 10, role="writer", busy=3)))
+    assert found is not None
+    assert found.longest == 100
+    assert found.writer_p99 == pytest.approx(MS, rel=1 / 128)
+    assert found.busy == 3 / 20
+
+
+def test_busy_operations_of_all_threads_are_counted() -> None:
+    found = tails(result(worker([1] * 10, busy=2), worker([1] * 10, busy=5)))
+    assert found is not None
+    assert found.busy == 7 / 20
+
+
+def test_a_starving_connection_is_slower_than_the_fastest() -> None:
+    alone, fair, unfair = (
+        tails(result(*(worker([1], iterations=(ns,)) for ns in times)))
+        for times in ((10,), (10, 10), (10, 40, 20))
+    )
+    assert alone is not None
+    assert fair is not None
+    assert unfair is not None
+    assert (alone.unfair, fair.unfair, unfair.unfair) == (None, 1, 4)
+
+
+def test_pacing_is_how_late_operations_started() -> None:
+    found = tails(result(worker([1] * 100, pacing=recorded([50] * 98 + [200] * 2))))
+    assert found is not None
+    assert found.pacing == 200
+
+
+def test_without_recorded_latencies_there_is_nothing() -> None:
+    assert tails(result()) is None
+    assert tails(result(worker([1]).model_copy(update={"latencies": None}))) is None
+
+
+def test_delays_of_a_timer_beside_tasks_are_figures_too() -> None:
+    told = result(worker([100] * 10)).model_copy(update={"timer": recorded([40] * 98 + [90, 200])})
+    figures = tails(told)
+    assert figures is not None
+    assert (figures.timer_p99, figures.timer_longest) == (90, 200)
+    without = tails(result(worker([100] * 10)))
+    assert without is not None
+    assert (without.timer_p99, without.timer_longest) == (None, None)
+
+
+NS = st.integers(min_value=0, max_value=2**50)
+
+
+@given(NS)
+def test_a_bucket_holds_what_is_put_into_it_and_is_narrow(ns: int) -> None:
+    low, high = detail.bounds(detail.bucket(ns))
+    assert low <= ns <= high
+    assert high - low <= low / 128
+
+
+@given(NS)
+def test_the_formula_of_the_contract(ns: int) -> None:
+    e = max(0, math.floor(math.log2(ns)) - 7) if ns else 0
+    if ns < 2**40:  # beyond, log2 of a float may round up
+        assert detail.bucket(ns) == e * 128 + (ns >> e)
+
+
+@given(st.integers(min_value=0, max_value=7000))
+def test_buckets_lie_beside_each_other(number: int) -> None:
+    assert detail.bounds(number)[1] + 1 == detail.bounds(number + 1)[0]
+
+
+@given(st.lists(NS, min_size=1, max_size=300), st.sampled_from([0.5, 0.99, 0.999, 1.0]))
+def test_a_quantile_lies_in_the_bucket_of_the_ordered_value(times: list[int], q: float) -> None:
+    found = detail.quantile(detail.merged([[(detail.bucket(t), 1)] for t in times]), q)
+    exact = sorted(times)[math.ceil(q * len(times)) - 1]
+    low, high = detail.bounds(detail.bucket(exact))
+    assert found is not None
+    assert low <= found <= high
+
+
+def test_nothing_has_no_quantile_and_no_mean() -> None:
+    assert detail.quantile({}, 0.5) is None
+    assert detail.mean({}) is None
+
+
+@given(st.lists(NS, min_size=1, max_size=100))
+def test_the_mean_is_as_near_as_the_buckets_are_narrow(times: list[int]) -> None:
+    found = detail.mean(detail.merged([[(detail.bucket(t), 1)] for t in times]))
+    exact = sum(times) / len(times)
+    assert found is not None
+    assert abs(found - exact) <= exact / 128 + 1e-9
+
+
+MIB = 2**20
+
+
+def grown(*, close_ms: float = 0, operations: int = 1000) -> Result:
+    """Of two timed iterations of half a second, of so many operations each."""
+    return Result.model_construct(
+        operations=2 * operations,
+        warmup_ns=[],
+        iterations_ns=[500_000_000, 500_000_000],
+        phases_ns=Phases.model_construct(close=round(close_ms * 1e6)),
+    )
+
+
+def looks(until_ms: int, size: Callable[[float], float]) -> list[tuple[float, int]]:
+    """Every 20 ms, and twice after the process has ended."""
+    alive = [(float(ms), round(size(ms))) for ms in range(0, until_ms + 1, 20)]
+    return [*alive, (until_ms + 20.0, 0), (until_ms + 40.0, 0)]
+
+
+def test_a_leak_of_so_many_bytes_an_operation_is_found() -> None:
+    """2,000 operations in 1,000 ms, each of which keeps 64 bytes."""
+    seen = looks(1500, lambda ms: 50 * MIB + 64 * 2 * ms)
+    assert growth(seen, grown()) == pytest.approx(64e6)
+
+
+def test_what_grows_before_the_timed_operations_does_not_count() -> None:
+    seen = looks(1500, lambda ms: 10 * MIB + min(ms, 500) * 40_000)
+    assert growth(seen, grown()) == pytest.approx(0, abs=1)
+
+
+def test_the_time_of_closing_does_not_count() -> None:
+    seen = looks(1700, lambda ms: 10 * MIB - max(0, ms - 1500) * 40_000)
+    assert growth(seen, grown(close_ms=200)) == pytest.approx(0, abs=1)
+    included = growth(seen, grown())
+    assert included is not None
+    assert included < -1e6
+
+
+def test_memory_that_shrinks_grows_by_less_than_nothing() -> None:
+    seen = looks(1500, lambda ms: 50 * MIB - 10 * ms)
+    assert growth(seen, grown()) == pytest.approx(-5e6)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [],
+        [(0.0, 0), (20.0, 0)],
+        [(20.0 * n, MIB) for n in range(LEAST - 1)],
+    ],
+)
+def test_too_few_looks_say_nothing(seen: list[tuple[float, int]]) -> None:
+    assert growth(seen, grown()) is None
+
+
+def test_a_process_without_timed_operations_has_none() -> None:
+    untimed = grown(operations=0).model_copy(update={"iterations_ns": []})
+    assert growth(looks(1500, float), untimed) is None

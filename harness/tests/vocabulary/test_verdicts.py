@@ -1,10 +1,26 @@
 """One enumeration of verdicts: codes are places, sides exchange, every symbol is told apart."""
 
 import json
+import re
+import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary import contract, paths
+from sqlitmus.vocabulary.text import (
+    by_value,
+    counted,
+    ending,
+    json_text,
+    listed,
+    modern,
+    one_line,
+    shortened,
+    visible,
+)
+from sqlitmus.vocabulary.verdicts import ClaimWord, Verdict
 
 
 def test_codes_are_the_places_that_stored_columns_hold() -> None:
@@ -37,3 +53,179 @@ def test_a_verdict_is_its_words_in_json_and_text() -> None:
     assert json.dumps([Verdict.SLOWER]) == '["slower"]'
     assert f"{Verdict.MATERIALLY_FASTER}" == "materially faster"
     assert Verdict("equivalent") is Verdict.EQUIVALENT
+
+
+OF_ROWS = [word for word in ClaimWord if word is not ClaimWord.MIXED]
+YES, NEAR, LESS, MORE, NONE, TURNED, _, OPEN, GONE = ClaimWord
+
+WHOLE: list[tuple[list[ClaimWord], ClaimWord]] = [
+    ([YES, YES], YES),
+    ([YES, NEAR], NEAR),
+    ([YES, OPEN], OPEN),
+    ([LESS, NONE], LESS),
+    ([LESS, MORE], ClaimWord.MIXED),
+    ([YES, LESS], ClaimWord.MIXED),
+    ([YES, LESS, OPEN], ClaimWord.MIXED),
+    ([NONE, TURNED], ClaimWord.MIXED),
+    ([LESS, NEAR], ClaimWord.MIXED),
+    ([LESS, OPEN], OPEN),
+    ([YES, GONE], YES),
+    ([GONE], GONE),
+    ([], GONE),
+]
+
+
+@pytest.mark.parametrize(("words", "whole"), WHOLE)
+def test_the_word_of_a_claim_holds_for_each_of_its_rows(
+    words: list[ClaimWord], whole: ClaimWord
+) -> None:
+    assert ClaimWord.of_all(words) is whole
+    assert ClaimWord.of_all(words[::-1]) is whole
+
+
+@given(st.lists(st.sampled_from(OF_ROWS), min_size=1), st.data())
+def test_a_row_that_is_less_certain_never_settles_a_claim(
+    words: list[ClaimWord], data: st.DataObject
+) -> None:
+    row = data.draw(st.integers(0, len(words) - 1))
+    if words[row] is ClaimWord.NOT_TESTABLE:
+        return
+    weaker = [w for w in (ClaimWord.COMPATIBLE, ClaimWord.NOT_RESOLVED) if w.rank < words[row].rank]
+    for word in weaker:
+        noisy = ClaimWord.of_all([*words[:row], word, *words[row + 1 :]])
+        clear = ClaimWord.of_all(words)
+        assert noisy.rank <= clear.rank
+        assert noisy is not ClaimWord.REPRODUCED
+
+
+def test_symbols_tell_words_apart() -> None:
+    for signs in ([word.symbol for word in ClaimWord], [word.ascii for word in ClaimWord]):
+        assert len(set(signs)) == len(ClaimWord)
+    assert all(word.ascii.isascii() for word in ClaimWord)
+
+
+WHOLE_TEXT = "logs/x.log"
+
+
+def test_counted() -> None:
+    assert [counted(n, "case") for n in range(3)] == ["0 cases", "1 case", "2 cases"]
+    assert [counted(n, "pass", "passes") for n in (1, 2)] == ["1 pass", "2 passes"]
+
+
+def test_a_short_text_is_told_whole() -> None:
+    assert ending("\nfirst\nsecond\n", WHOLE_TEXT) == "first\nsecond"
+    assert ending("", WHOLE_TEXT) == ""
+
+
+def test_a_long_text_is_cut_at_a_line_and_says_so() -> None:
+    lines = [f"line {number}" for number in range(100)]
+    first, *kept = ending("\n".join(lines), WHOLE_TEXT, limit=30).splitlines()
+    assert first == "(the end; all of it is in logs/x.log)"
+    assert kept == ["line 97", "line 98", "line 99"]
+
+
+def test_a_single_long_line_is_cut_within() -> None:
+    first, kept = ending("x" * 50 + "end", WHOLE_TEXT, limit=10).splitlines()
+    assert (first, kept) == ("(the end; all of it is in logs/x.log)", "x" * 7 + "end")
+
+
+def test_listed() -> None:
+    assert [listed([]), listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+
+
+def test_by_value_gathers_the_names() -> None:
+    assert by_value({"a": "1", "b": "2", "c": "1"}) == "1: a and c; 2: b"
+
+
+BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
+MARKS = "\u200e\u200f\u061c"
+
+
+def drives(character: str) -> bool:
+    """Whether a character is a control other than a line end and a tab, or turns the order."""
+    control = unicodedata.category(character) == "Cc" and character not in "\n\t"
+    return control or unicodedata.bidirectional(character) in BIDI or character in MARKS
+
+
+def test_every_character_that_drives_is_replaced_and_ordinary_ones_stay() -> None:
+    for code in range(0x110000):
+        character = chr(code)
+        shown = visible(character)
+        assert not any(map(drives, shown)), hex(code)
+        if character.isprintable() or character in "\n\t\u202f\u00a0":
+            assert shown == character, hex(code)
+
+
+@given(st.text())
+def test_one_line_is_one(text: str) -> None:
+    assert len(one_line(text).splitlines()) <= 1
+    assert not any(map(drives, one_line(text)))
+    assert "\t" not in one_line(text)
+
+
+def test_a_cut_is_told() -> None:
+    assert one_line("abcd", 3) == shortened("abcd", 3) == "abc…"
+    assert one_line("abc", 3) == shortened("abc", 3) == "abc"
+    assert shortened("a\r\nb\x1b") == "a\nb?"
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_json_says_the_same_without_them(value: object) -> None:
+    text = json_text(json.dumps(value, ensure_ascii=False))
+    assert json.loads(text) == value
+    assert not any(map(drives, text))
+
+
+@pytest.mark.parametrize("character", ["\x9b", "\u202e", "\U000e0041"])
+def test_json_escapes_what_its_writers_leave(character: str) -> None:
+    text = json_text(json.dumps(character, ensure_ascii=False))
+    assert text.isascii()
+    assert json.loads(text) == character
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SCAN TABLE users", "SCAN users"),
+        ("SEARCH TABLE users USING INDEX a (b=?)", "SEARCH users USING INDEX a (b=?)"),
+        ("SEARCH TABLE users AS u USING INDEX a (b=?)", "SEARCH u USING INDEX a (b=?)"),
+        ("SCAN SUBQUERY 2", "SCAN (subquery-2)"),
+        ("SCAN SUBQUERY 2 AS best", "SCAN best"),
+        ("USE TEMP B-TREE FOR ORDER BY", "USE TEMP B-TREE FOR ORDER BY"),
+    ],
+)
+def test_an_old_plan_reads_as_the_new_one(old: str, new: str) -> None:
+    assert modern(old) == new
+    assert modern(new) == new
+
+
+def test_other_plans_stay_different() -> None:
+    assert modern("SCAN TABLE users") != modern("SEARCH TABLE users USING INDEX a (b=?)")
+
+
+def test_the_contract_has_the_same_options_and_values() -> None:
+    text = (paths.RUNNERS / "contract" / "CONTRACT.md").read_text("utf-8")
+    section = text.partition("### Engine options\n")[2].partition("\n### ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)
+    assert {option: re.findall(r"[\w-]+", values) for option, values in rows} == {
+        option: [str(value) for value in values] for option, values in contract.VALUES.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("threading", "multi-thread", ""),
+        ("memstatus", 0, ""),
+        ("a runner's own", "anything", ""),
+        ("memstatus", "0", "memstatus is 0 or 1, not '0'; did you mean 0?"),
+        ("threading", 1, "threading is serialized, multi-thread or single-thread, not 1"),
+    ],
+)
+def test_what_an_option_cannot_be(option: str, value: str | int, text: str) -> None:
+    assert contract.problem(option, value) == text

@@ -111,8 +111,7 @@ def test_the_six_machines_are_measured_and_tested() -> None:
 def options() -> dict[str, set[str]]:
     """The options of each command of sqlitmus."""
     app = typer.Typer()
-    for module in cli.modules():
-        module.register(app)
+    cli.register(app)
     commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
     return {
         command: {flag for parameter in found.params for flag in parameter.opts}

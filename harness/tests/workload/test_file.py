@@ -1,5 +1,6 @@
 """A workload's file: what it may say, and where it is wrong."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,11 @@ import pytest
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Parameter
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload.file import read
+from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.file import Query, Source, read
+from sqlitmus.workload.scenarios import catalogue
+from sqlitmus.workload.statements import LONGEST
+from sqlitmus.workload.trace import with_queries
 
 Write = Callable[[str], Path]
 
@@ -97,4 +102,190 @@ def test_what_is_wrong_is_told_with_its_line(
 ) -> None:
     with pytest.raises(UsageError) as told:
         read(write(text), catalog)
+    assert message in str(told.value)
+
+
+GET = "SELECT title FROM document WHERE id = ?"
+ADD = "INSERT INTO event(document, at) VALUES (?, ?)"
+Traced = Callable[..., Source]
+Line = dict[str, object] | str
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def traced(write: Write, catalog: Catalog, heard: list[str]) -> Traced:
+    """The workload of a trace with these lines."""
+
+    def of(*lines: Line) -> Source:
+        file = write('trace = "app.jsonl"\n')
+        text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        (file.parent / "app.jsonl").write_text("\n".join(text), encoding="utf-8")
+        return with_queries(read(file, catalog), heard.append)
+
+    return of
+
+
+def at(sql: str, *parameters: object, **more: object) -> Line:
+    return {"sql": sql, "parameters": [*parameters], **more}
+
+
+def queries(source: Source) -> dict[str, Query]:
+    return source.workload.query
+
+
+def refused(traced: Traced, *lines: Line) -> str:
+    with pytest.raises(UsageError) as told:
+        traced(*lines)
+    return str(told.value)
+
+
+def test_statements_are_grouped_by_their_sql_and_weighed_by_their_number(traced: Traced) -> None:
+    made = queries(traced(at(GET, 1), at(ADD, 1, 2), "", at(f" {GET} ;", 7), at(GET, 1)))
+    assert {name: query.weight for name, query in made.items()} == {
+        "select-document": 3,
+        "insert-event": 1,
+    }
+    (get,) = made["select-document"].parts()
+    assert (get.sql, get.parameters) == (GET, [[1], [7], [1]])
+
+
+def test_values_of_each_kind_are_bound(traced: Traced) -> None:
+    made = queries(traced(at("SELECT ?", None, 1, 2.5, "a", {"blob": "00ff"})))
+    assert made["select"].parts()[0].parameters == [[None, 1, 2.5, "a", b"\x00\xff"]]
+
+
+def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(traced: Traced) -> None:
+    made = queries(
+        traced(
+            at("begin immediate transaction", connection=1),
+            at("BEGIN", connection=2),
+            at(GET, 1, connection=1),
+            at(GET, 2),
+            at(GET, 3, connection=2),
+            at(ADD, 1, 10, connection=1),
+            at(ADD, 1, 11, connection=1),
+            at("COMMIT", connection=1),
+            at("END", connection=2),
+        )
+    )
+    assert list(made) == [
+        "select-document",
+        "in-transaction-insert-event",
+        "in-transaction-select-document",
+    ]
+    whole = made["in-transaction-insert-event"]
+    assert whole.transaction == "immediate"
+    assert [(part.sql, part.repeat, part.parameters) for part in whole.parts()] == [
+        (GET, 1, [[1]]),
+        (ADD, 2, [[1, 10], [1, 11]]),
+    ]
+    assert made["in-transaction-select-document"].transaction == "deferred"
+
+
+def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(
+    traced: Traced, heard: list[str]
+) -> None:
+    many = [at(GET, number) for number in range(400)]
+    made = queries(traced(*many, at("SELECT 1"), at("BEGIN"), at(ADD, 1, 2), at("ROLLBACK")))
+    assert list(made) == ["select-document"]
+    assert [words.partition(": ")[2] for words in heard] == [
+        "read without 1 transaction that it rolls back",
+        "read without 1 query that make up less than 0.5% each and 0.2% together",
+    ]
+
+
+def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
+    many = 5 * LONGEST
+    (get,) = queries(traced(*(at(GET, number) for number in range(many))))[
+        "select-document"
+    ].parts()
+    bound = [row[0] for row in get.parameters if isinstance(row, list)]
+    ids = [value for value in bound if isinstance(value, int)]
+    assert len(ids) == LONGEST
+    assert ids == sorted(ids)
+    assert ids[0] == 0
+    assert ids[-1] > 0.95 * many
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((at(GET, 1), "{"), "app.jsonl:2: it is no JSON in UTF-8"),
+        (("[]",), "app.jsonl:1: (top level): a line is an object with sql and parameters"),
+        (("{}",), "app.jsonl:1: sql: is missing; a line is an object"),
+        ((at(GET, [1]),), "app.jsonl:1: parameters[0]: "),
+        ((at(GET, {"text": "a"}),), 'parameters[0]: an object is a blob, such as {"blob": "00ff"}'),
+        ((at(GET, 2**63),), "app.jsonl:1: parameters[0]: an integer has 64 bits at most"),
+        ((at(GET, 1, time=3),), "app.jsonl:1: time: there is no such key; a line has sql, "),
+        ((at("BEGIN"), at(GET, 1)), "app.jsonl:1: it begins a transaction that no line ends"),
+        ((at("COMMIT"),), "app.jsonl:1: it ends a transaction that no line began"),
+        (
+            (at("BEGIN"), at("BEGIN")),
+            "app.jsonl:2: it begins a transaction within that of line 1; tell connections apart",
+        ),
+        (
+            (at("BEGIN EXCLUSIVE"), at("END")),
+            "app.jsonl:1: EXCLUSIVE transactions are not measured",
+        ),
+        (("", at("BEGIN"), at("END")), "app.jsonl: it holds no statement; write one a line"),
+        (
+            tuple(at(f"SELECT {number}") for number in range(50)),
+            "app.jsonl: it has 50 different queries, and 40 at most can be measured",
+        ),
+        (("{",) * 30, "app.jsonl: and 10 more such lines"),
+    ],
+)
+def test_a_bad_line_is_told_by_its_number(
+    traced: Traced, lines: tuple[Line, ...], message: str
+) -> None:
+    assert message in refused(traced, *lines)
+
+
+def test_no_value_of_a_bad_line_is_told(traced: Traced) -> None:
+    for line in (at(GET, ["secret"]), at(GET, {"blob": "secret"}), '{"sql": "secret'):
+        assert "secret" not in refused(traced, line)
+
+
+def test_an_absent_trace_is_told(write: Write, catalog: Catalog) -> None:
+    source = read(write('trace = "gone.jsonl"\n'), catalog)
+    with pytest.raises(UsageError, match=r"gone\.jsonl: cannot be read as a trace: No such file"):
+        with_queries(source, print)
+
+
+def test_a_trace_becomes_scenarios(
+    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path
+) -> None:
+    source = traced(at(GET, 1), at(GET, 2), at("BEGIN"), at(ADD, 1, 2), at("COMMIT"))
+    (tmp_path / "copies").mkdir()
+    copy = snapshot(database, tmp_path / "copies")
+    made = catalogue(source, copy, catalog)
+    assert list(made.scenarios) == [
+        "select-document", "in-transaction-insert-event", "start", "mix"
+    ]  # fmt: skip
+    assert made.scenarios["in-transaction-insert-event"].writes
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (at("SELECT titel FROM document"), "column 8: SQLite "),
+        (at("PRAGMA cache_size = 1"), "it sets a pragma; choose a profile"),
+        (at("SELECT title FROM document WHERE id = ?1", 1), "?1 has a name; write ?"),
+        (at(GET, 1, 2), "the SQL has 1 placeholders, a row of parameters 2 values"),
+        (at("DELETE FROM event"), "it deletes from event"),
+    ],
+)
+def test_sql_that_cannot_be_measured_is_told_by_its_line(
+    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, line: Line, message: str
+) -> None:
+    source = traced(at(GET, 1), line)
+    (tmp_path / "copies").mkdir()
+    copy = snapshot(database, tmp_path / "copies")
+    with pytest.raises(UsageError) as told:
+        catalogue(source, copy, catalog)
+    assert str(told.value).startswith(f"{tmp_path / 'app.jsonl'}:2: ")
     assert message in str(told.value)

@@ -1,15 +1,23 @@
 """A workload as scenarios: what is measured, how often, and how writes are undone."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import example_database
+from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.workload import scenarios
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import catalogue, shares
+from sqlitmus.workload.scenarios import LEAST, at_rate, catalogue, shares
+from tests import left_out
+from tests.faults.stage import Stage
 
 Write = Callable[[str], Path]
 SERVICE = """
@@ -145,3 +153,129 @@ def test_all_faults_are_told_at_once(made: Callable[[str], Catalog]) -> None:
 )
 def test_weights_become_small_whole_parts(weights: list[float], parts: list[int]) -> None:
     assert shares(weights) == parts
+
+
+READS = '[query.a]\nsql = "SELECT id FROM document"\n'
+WRITES = '[query.a]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "free", "runners", "fits"),
+    [(READS, 2, 9, True), (WRITES, 12, 9, True), (WRITES, 11, 9, False), (WRITES, 4, 1, True)],
+)
+def test_a_workload_that_writes_needs_a_copy_for_each_runner(
+    write: Callable[[str], Path],
+    database: Path,
+    catalog: Catalog,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    text: str,
+    free: int,
+    runners: int,
+    *,
+    fits: bool,
+) -> None:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
+    space = SimpleNamespace(free=free * database.stat().st_size)
+
+    def usage(_: Path) -> SimpleNamespace:
+        return space
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    file = write(text)
+    if fits:
+        assert scenarios.read(file, catalog, runners=runners).planned.writing == (
+            ["a"] if text == WRITES else []
+        )
+    else:
+        with pytest.raises(NotFit, match="12 copies have to fit on the disk"):
+            scenarios.read(file, catalog, runners=runners)
+        assert not list(fixture.snapshots().iterdir())
+
+
+BRIEFLY = ("--mode", "smoke", "--blocks", "2")  # without a pilot
+
+
+def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program: str) -> None:
+    for name in ("rust", "node"):
+        left_out.tool(name)
+    clone = Stage(tmp_path, hyperfine_program).real()
+    shutil.copy(paths.ROOT / "docs/workload/app.toml", clone.root / "app.toml")
+    example_database.write(clone.root / "app.db", 400)
+    before = (clone.root / "app.db").read_bytes()
+    done = clone.sqlitmus("workload", "app.toml", "-r", "rust", "-r", "node", *BRIEFLY)
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    assert "(calls: 80 % document, 10 % recent, 5 % words and 5 % visit; 4 workers): " in text
+    assert "rust and node are not told apart" in text or "node and rust are not told apart" in text
+    assert clone.outcomes() == {"node": "ok", "rust": "ok"}
+    assert (clone.latest().path / "report.html").exists()
+    assert (clone.root / "app.db").read_bytes() == before
+
+
+Made = Callable[[str], Catalog]
+
+
+@pytest.fixture
+def made_latencies(write: Write, catalog: Catalog, database: Path) -> Made:
+    folder = database.parent / "copies"
+    folder.mkdir()
+    copy = snapshot(database, folder)
+    return lambda text: catalogue(read(write(text), catalog), copy, catalog)
+
+
+def test_the_mix_is_timed_at_each_rate_by_all_workers(made_latencies: Made) -> None:
+    whole = made_latencies(f"rates = [2000, 50_000]{SERVICE}").scenarios
+    assert list(whole) == ["read", "list", "add", "start", "mix", "at-2000", "at-50000"]
+    slow, fast, mix = whole["at-2000"], whole["at-50000"], whole["mix"]
+    assert (slow.group, slow.latencies, slow.fixed) == ("keeping up", True, True)
+    assert slow.steps == mix.steps
+    assert slow.axes["workers"] == ["4"]
+    # a round has 20 queries, and each of 4 workers does a quarter of them
+    assert [slow.rate, fast.rate] == [2000 / 20 / 4, 50_000 / 20 / 4]
+    assert mix.rate is None
+    assert not mix.latencies
+
+
+def test_without_a_rate_a_limit_has_rounds_timed_one_after_the_other(made_latencies: Made) -> None:
+    whole = made_latencies(
+        SERVICE.replace("workers = 4", "workers = 4\n[limits]\np99_ms = 5")
+    ).scenarios
+    assert list(whole)[-1] == "latency"
+    latency = whole["latency"]
+    assert (latency.group, latency.rate) == ("timed rounds", None)
+    assert latency.iterations
+    assert latency.operations * latency.iterations >= LEAST
+
+
+def test_a_single_query_is_a_mix_of_its_own(made_latencies: Made) -> None:
+    text = 'rates = [100]\n[query.only]\nsql = "SELECT id FROM document LIMIT 3"\n'
+    assert list(made_latencies(text).scenarios) == ["only", "start", "at-100"]
+
+
+@pytest.mark.parametrize(("rounds", "most"), [(20, None), (333, 4), (2500, None), (90_000, 64)])
+def test_a_process_times_enough_rounds(rounds: float, most: int | None) -> None:
+    counts = at_rate(rounds, 4, most)
+    assert counts.operations * counts.iterations >= max(LEAST, rounds / 2)
+    assert counts.operations <= (most or 2048)
+    seconds = counts.operations * counts.iterations / rounds
+    assert seconds < 5.5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            f"rates = [2000, 300]{SERVICE}",
+            "my.toml:2: rates[1]: 300 queries a second are 15 rounds of the mix, which has 20",
+        ),
+        (
+            f"rates = [2000]{SERVICE.replace('query.read', 'query.at-2000')}",
+            "query.at-2000: at-2000 is the name of a case that is made by itself",
+        ),
+    ],
+)
+def test_what_cannot_be_timed_is_told(made_latencies: Made, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as told:
+        made_latencies(text)
+    assert message in str(told.value)

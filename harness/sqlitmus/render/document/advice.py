@@ -16,7 +16,7 @@ from sqlitmus.render.document.model import (
     Section,
     Table,
 )
-from sqlitmus.results.advice import Advice, Effect, Setting, Tried
+from sqlitmus.results.recommendation import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted, listed
 

@@ -335,9 +335,6 @@ _THREADS: tuple[Figure[ThreadPoint], ...] = tuple(
 )
 
 
-# Published claims as a document: what was said and what came out here, then tables of cells.
-
-
 CLAIM = Column("claim", "claim", "text")
 ANSWERS = [
     Column("published", "published"),

@@ -71,16 +71,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-# Which runner suits which use: sentences for the first screen.
-
-
 PER = "per 1,000 requests"
 MOST = 0.5  # of the time is "most of it"
-
-
-def text(weighed: Weighed) -> str:
-    """What is said of the preset in front."""
-    return " ".join(choice_sentences(weighed.choices[0], weighed))
 
 
 def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
@@ -294,7 +286,7 @@ def _lead(advice: Recommendation) -> Iterator[str]:
                 "At a rate, rounds start at planned times, and latency counts from these: a runner "
                 "that does not keep up has ever later rounds."
             )
-    apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
+    apart = [c for c in advice.composed if not 1 / (1 + _AGREE) <= c.ratio.value <= 1 + _AGREE]
     if not advice.composed:
         return
     if not apart:
@@ -309,10 +301,6 @@ def _lead(advice: Recommendation) -> Iterator[str]:
             "Queries then meet another state of the caches and of the compiler than alone; go by "
             "the mix."
         )
-
-
-def _agrees(value: float) -> bool:
-    return 1 / (1 + _AGREE) <= value <= 1 + _AGREE
 
 
 # All uses beside each other, and what the runners spend on the first.

@@ -123,9 +123,6 @@ def schemes(report: MergedReport) -> list[str]:
     return [sentence]
 
 
-# Several machines as a document: what holds on which of them, and what they are.
-
-
 READING = (
     "Ratios are within a machine, against its own {reference}; no time of one machine is set "
     "against that of another. Verdicts are those of each machine's own report, corrected there."

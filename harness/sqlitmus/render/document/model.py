@@ -132,9 +132,6 @@ class Table:
         return self.rows + (self.folded.rows if self.folded else [])
 
 
-# A report as titled sections of tables, texts and charts: built once, printed by every format.
-
-
 ChartKind = Literal[
     "cases",
     "conditions",

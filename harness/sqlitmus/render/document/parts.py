@@ -28,9 +28,8 @@ from sqlitmus.render.document.model import (
     Table,
 )
 from sqlitmus.render.document.symbols import NONE, above_floor, mark
-from sqlitmus.results import notices
-from sqlitmus.results.notices import Fact, NoticeKind
-from sqlitmus.results.report import Case, Report, Runner, Scaling
+from sqlitmus.results.report import Block as RunBlock
+from sqlitmus.results.report import Case, Fact, NoticeKind, Report, Runner, Scaling
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
@@ -88,7 +87,7 @@ class Reading:
     """How a fact of a block is read, and how it is written."""
 
     title: str
-    read: Callable[[notices.Block], float | None]
+    read: Callable[[RunBlock], float | None]
     written: Callable[[float], str]
 
 
@@ -117,7 +116,7 @@ def conditions_section(report: Report, trust: list[str]) -> Section:
     return Section("noise", "Noise", trust, blocks, below, detail=True)
 
 
-def _table(blocks: Sequence[notices.Block]) -> Table:
+def _table(blocks: Sequence[RunBlock]) -> Table:
     rows = [
         Row(
             Head(str(block.number + 1)),
@@ -130,7 +129,7 @@ def _table(blocks: Sequence[notices.Block]) -> Table:
     return Table("conditions", Column("block", "block", "text"), columns, rows, title=title)
 
 
-def written(reading: Reading, block: notices.Block) -> str:
+def written(reading: Reading, block: RunBlock) -> str:
     """A fact of a block as text."""
     value = reading.read(block)
     return UNREADABLE if value is None else reading.written(value)
@@ -409,9 +408,6 @@ def above(cell: Measured | None, top: float) -> Cell:
         tooltip=words,
         bar=(share(low), share(over.value), share(over.high or over.value)),
     )
-
-
-# Sections that reports of every kind have: what went wrong, what differs, how to go on.
 
 
 # What to know about figures that hold.

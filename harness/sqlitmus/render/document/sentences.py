@@ -6,12 +6,19 @@ from statistics import geometric_mean
 from sqlitmus.render.document import decision
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
-from sqlitmus.results.advice import Advice, Counsel, Effect, Setting, Tried
-from sqlitmus.results.notices import CanarySummary, Notice, NoticeKind
-from sqlitmus.results.recommendation import Recommendation, Weighed
+from sqlitmus.results.recommendation import (
+    Advice,
+    Counsel,
+    Effect,
+    Recommendation,
+    Setting,
+    Tried,
+    Weighed,
+)
 from sqlitmus.results.report import (
     Agreed,
     Broken,
+    CanarySummary,
     ClaimOutcomes,
     Contradicted,
     FewBlocks,
@@ -19,6 +26,8 @@ from sqlitmus.results.report import (
     Holding,
     Missing,
     NoOrder,
+    Notice,
+    NoticeKind,
     Recorded,
     Report,
     Statement,
@@ -45,9 +54,9 @@ def sentences(advice: Advice) -> list[str]:
     margin = f"{100 * advice.margin:g} %"
     parts: list[str] = []
     for counsel, text in _SAID.items():
-        if settings := advice.counselled(counsel):
-            names = listed([_named(setting, counsel) for setting in settings])
-            parts.append(text.format(names, margin=margin))
+        names = [_named(s, counsel) for s in advice.settings if s.counsel == counsel]
+        if names:
+            parts.append(text.format(listed(names), margin=margin))
     return parts
 
 
@@ -212,9 +221,6 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
 }
 
 
-# Headline and trust as sentences; their numbers are written by `format`.
-
-
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
 SIDES: tuple[Side, ...] = ("faster", "slower", "equivalent")
 # Of one comparison and of several.
@@ -270,7 +276,7 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
         case Recommendation():
             return " ".join(decision.workload_sentences(about))
         case Weighed():
-            return decision.text(about)
+            return " ".join(decision.choice_sentences(about.choices[0], about))
         case Advice():
             return " ".join(sentences(about))
 

@@ -1,24 +1,30 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
+from collections.abc import Iterator
 from typing import TypeVar
 
-from sqlitmus.render.document import decision, parts, symbols, tails
+from sqlitmus.render.document import decision, parts, symbols
+from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import (
     CASE,
     RUNNER,
     Block,
+    Cell,
     Chart,
+    ChartKind,
     Column,
     Document,
     Head,
+    Paragraph,
     Row,
     Section,
     Table,
 )
-from sqlitmus.render.document.parts import heads
+from sqlitmus.render.document.parts import heads, with_axes
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
-from sqlitmus.results.report import Case, Report
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.results.report import Case, Report, Tail, Tails
+from sqlitmus.vocabulary.text import counted, listed
 
 Said = TypeVar("Said", Recommendation, Weighed)
 
@@ -34,7 +40,7 @@ def build(report: Report) -> Document:
             *_summary(report),
             matrix(report),
             scatter(report),
-            *tails.section(report),
+            *tails_section(report),
             *decision.presets_section(_said(report, Weighed)),
         ],
         parts.verdicts(report, "Numbers are time over the reference's time"),
@@ -98,3 +104,131 @@ def _row(case: Case, names: list[str], reference: str) -> list[symbols.Cell]:
     measured = {cell.runner: cell for cell in case.cells}
     compared = case.comparisons.against(reference)
     return [symbols.against(measured.get(name), compared.get(name)) for name in names]
+
+
+# Latencies under load: what they are, who waited how long, and what is not to be compared.
+
+
+_TAILS_LEAD = (
+    "The time that half, 99 and 99.9 % of the operations take at most, and the longest; brackets "
+    "are 95 % intervals over the blocks. A planned operation's latency counts from its planned "
+    "start, so that a stall shows in all that had to wait. docs/service.md explains it."
+)
+_TAILS_COLUMNS = [
+    Column("rate", "a second"),
+    Column("p50", "p50"),
+    Column("p99", "p99"),
+    Column("p999", "p99.9"),
+    Column("longest", "longest"),
+    Column("most", "longest of all", wide=True),
+    Column("writer", "thread beside, p99"),
+    Column("busy", "busy"),
+    Column("unfair", "slowest over fastest connection"),
+    Column("wal", "largest WAL"),
+    Column("timer_p99", "timer late, p99"),
+    Column("timer_longest", "timer late, longest"),
+    Column("growth", "memory per million operations"),
+    Column("remark", "", "text"),
+]
+OVER_TIME: dict[ChartKind, str] = {
+    "wal": "The write-ahead log's size",
+    "resident": "The process's memory",
+}
+EMPTY = {"", fmt.percent(0)}
+LATE = "the machine was late; not ranked"
+
+
+def tails_section(report: Report) -> list[Section]:
+    """The section of all such cases; none where no latencies were recorded."""
+    if not report.tails:
+        return []
+    below = [
+        Section(f"tails-{case.case}", tails_name(case), list(tails_said(case)), _blocks(case))
+        for case in report.tails
+    ]
+    return [Section("tails", "Latencies under load", [_TAILS_LEAD], sections=below)]
+
+
+def _blocks(case: Tails) -> list[Block]:
+    blocks: list[Block] = [Chart("tails", case), _tails_table(case)]
+    for kind, what in OVER_TIME.items():
+        if any(getattr(cell, kind) for cell in case.cells):
+            text = f"{what} over time, in the block whose largest is the median one."
+            blocks += [Paragraph(text, "dim"), Chart(kind, case)]
+    return blocks
+
+
+def tails_name(case: Tails) -> str:
+    """The case with the axes that tell it from its like."""
+    return with_axes(case.title, {a: v for a, v in case.axes.items() if a != "profile"})
+
+
+def tails_said(case: Tails) -> Iterator[str]:
+    """What to know of the whole case."""
+    if case.cores is not None and case.threads > case.cores:
+        yield (
+            f"{counted(case.threads, 'thread')} on {counted(case.cores, 'core')}: latencies "
+            "include waiting for a processor."
+        )
+    growing = [cell for cell in case.cells if _grows(cell)]
+    if growing:
+        names = listed([f"{c.runner} ({_more(c)})" for c in growing])
+        yield (
+            f"Memory grows while the operations are timed in {names} per million operations. "
+            "A runtime that has not yet found the size of its heap looks the same: only a longer "
+            "load tells it from a leak."
+        )
+    behind = [cell for cell in case.cells if cell.late]
+    if behind:
+        names = listed([f"{c.runner} ({fmt.duration(c.pacing)})" for c in behind])
+        yield (
+            f"The machine was late for {names}: of the operations for which a thread waited, 99 % "
+            "started up to so much after their time. These cells are not compared with others."
+        )
+
+
+def _tails_table(case: Tails) -> Table:
+    """Least p99 first; only columns that any cell has something in."""
+    ordered = sorted(case.cells, key=lambda cell: (cell.late, cell.p99.value if cell.p99 else 0))
+    rows = [(cell, list(_latencies(cell))) for cell in ordered]
+    filled = [
+        place
+        for place in range(len(_TAILS_COLUMNS))
+        if any(row[place].text not in EMPTY for _, row in rows)
+    ]
+    return Table(
+        f"tails-{case.case}",
+        RUNNER,
+        [_TAILS_COLUMNS[place] for place in filled],
+        [Row(Head(cell.runner), [row[place] for place in filled]) for cell, row in rows],
+    )
+
+
+def _latencies(cell: Tail) -> Iterator[Cell]:
+    rate = fmt.rate(cell.rate) if cell.rate else ("", "")
+    yield Cell(*rate, value=cell.rate)
+    for latency in (cell.p50, cell.p99, cell.p999, cell.longest):
+        yield _time(latency)
+    yield Cell("" if cell.most is None else fmt.duration(cell.most), value=cell.most)
+    yield _time(cell.writer_p99)
+    yield Cell(fmt.percent(cell.busy), value=cell.busy)
+    yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
+    wal = cell.wal_most
+    yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
+    yield _time(cell.timer_p99)
+    yield _time(cell.timer_longest)
+    yield Cell(*(fmt.growth(cell.growth) if cell.growth else ("", "")), value=cell.growth)
+    yield Cell(LATE if cell.late else "")
+
+
+def _grows(cell: Tail) -> bool:
+    """Whether its memory grows beyond doubt."""
+    return bool(cell.growth and cell.growth.low is not None and cell.growth.low > 0)
+
+
+def _more(cell: Tail) -> str:
+    return " ".join(fmt.growth(cell.growth)) if cell.growth else ""
+
+
+def _time(latency: Interval | None) -> Cell:
+    return Cell(*fmt.time(latency), value=latency) if latency else Cell()

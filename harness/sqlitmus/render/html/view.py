@@ -166,10 +166,6 @@ def over_floor(cell: Cell) -> Judged:
     return Judged("over", text, cell.overhead_verdict, words=words)
 
 
-# The cases as the matrix and their own sections show them: every text formatted, every coordinate
-# known.
-
-
 # With more cells the body of a case becomes elements when it is opened: a browser takes seconds for
 # all of them.
 RESERVED = 1_000

@@ -192,9 +192,6 @@ def among(context: Context, cells: Cells) -> list[str]:
     return [name for name in context.installed if any(name in names for names in cells.values())]
 
 
-# From options to a frozen plan: choose, verify, pilot, ask the oracle, freeze.
-
-
 PREFERRED_REFERENCE = "node"
 
 

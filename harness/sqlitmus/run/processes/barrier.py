@@ -72,9 +72,6 @@ class Child:
         )
 
 
-# Makes processes start each iteration together: the harness's side of the contract's barrier.
-
-
 READY, RELEASE = b"ready", b"go\n"
 PIPE = 65_536  # bytes that a pipe holds: one read empties it
 

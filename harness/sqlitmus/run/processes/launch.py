@@ -197,9 +197,6 @@ def _figures(results: Sequence[Result]) -> dict[str, Any]:
     return summed
 
 
-# Launches several processes of one runner as one invocation: split, started, released together.
-
-
 TOLD = 300  # characters of a log's last line
 CLOCK_SET = (
     "the system's clock was set by {:+,.1f} ms while its processes ran, so their times of day "

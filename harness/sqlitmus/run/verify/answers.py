@@ -152,9 +152,6 @@ def rerun(case: PlannedCase, runner: str) -> str:
     return f"./just run --case '{case.id}' --runner {runner}"
 
 
-# Verifies each cell against the oracle before anything is timed.
-
-
 def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> Answers:
     """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
@@ -277,7 +274,8 @@ def _verify(
     verified = case.verified()
     attempt = context.invocations.attempt(verified, context.installed[name], "verify", answer)
     reason = attempt.reason
-    if attempt.outcome == "wrong" and _of_a_user(context, case):
+    own_data = case.fixture and context.catalog.fixtures[case.fixture].content
+    if attempt.outcome == "wrong" and own_data:  # whose values are not shown
         types = context.invocations.types(verified, context.installed[name], context.oracle)
         reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
@@ -291,23 +289,9 @@ def _verify(
     result = attempt.invocation.result
     if result is None:
         return record
-    fields = {
-        "operations": result.operations,
-        "rows": result.rows,
-        "affected": result.affected,
-        "checksum": result.checksum,
-        "readback": result.readback,
-        "digest": result.digest,
-        "plans": result.plans,
-        "pragmas": result.effective.pragmas,
-        "engine": result.effective.engine,
-    }
-    return record.model_copy(update=fields)
-
-
-def _of_a_user(context: Context, case: PlannedCase) -> bool:
-    """Whether a case asks a user's own database, whose values are not shown."""
-    return bool(case.fixture and context.catalog.fixtures[case.fixture].content)
+    fields = {name: getattr(result, name) for name in (*COMPARED, "plans")}
+    of_connection = {"pragmas": result.effective.pragmas, "engine": result.effective.engine}
+    return record.model_copy(update={**fields, **of_connection})
 
 
 def _with_syncs(

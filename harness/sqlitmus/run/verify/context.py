@@ -6,16 +6,20 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Generator
-from contextlib import contextmanager, nullcontext, suppress
+import sqlite3
+import subprocess
+from collections.abc import Generator, Iterable
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from bootstrap.guarded import marked
 from sqlitmus import machine
-from sqlitmus.catalog import runners
+from sqlitmus.catalog import jobs, runners
+from sqlitmus.catalog.authorizer import confined
 from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
@@ -27,12 +31,12 @@ from sqlitmus.run.processes.progress import Progress, Stop
 from sqlitmus.run.processes.relay import Relay
 from sqlitmus.run.verify.freshness import Prober
 from sqlitmus.run.verify.invocations import Invocations
-from sqlitmus.run.verify.oracle import prove
+from sqlitmus.run.verify.judge import COMPARED
 from sqlitmus.run.verify.proof import Counter
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract import Job, Model
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.text import counted, ending
 
 # Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
 # again, whatever the runner.
@@ -87,9 +91,6 @@ class Memory:
             partial.replace(self._file)
         except OSError:
             partial.unlink(missing_ok=True)
-
-
-# What the steps of a session share: runners, invocations, the memory of earlier runs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +210,132 @@ def opened(
                 )
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+# Whether the oracle is to be believed: it must know the answers of the contract's vectors.
+
+
+def folders() -> list[Path]:
+    """The vectors of the catalogue, those of the clone if it has none."""
+    for folder in (paths.OWN_RUNNERS, paths.RUNNERS):
+        if vectors := sorted((folder / "contract" / "vectors").glob("*/job.json")):
+            return [job.parent for job in vectors]
+    return []
+
+
+def job_of(vector: Path) -> Job:
+    """The job of a vector, with its places for paths still in it."""
+    return Job.model_validate_json((vector / "job.json").read_bytes())
+
+
+def place(vector: Path, folder: Path) -> str:
+    """Make the database of a vector in `folder`; its job as text, which writes its result there."""
+    folder.mkdir(parents=True)
+    database, output = folder / "vector.db", folder / "result.json"
+    script = vector / "database.sql"
+    if script.exists():
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA synchronous=OFF")
+            with confined(connection):
+                connection.executescript(script.read_text("utf-8"))
+    text = (vector / "job.json").read_text("utf-8")
+    places = {"{database}": database, "{output}": output, "{vector}": vector.resolve()}
+    for word, path in places.items():
+        text = text.replace(word, json.dumps(str(path))[1:-1])
+    return text
+
+
+def difference(result: dict[str, Any], expected: dict[str, Any], *, digested: bool) -> str | None:
+    """How a result differs from what the vector expects, in the first thing; None for not at all.
+
+    The digest counts only where the job asks for one, which is when it is `digested`.
+    """
+    if result["status"] != expected["status"]:
+        return f"status: {result['status']}, not {expected['status']}"
+    names = expected.keys() & {*COMPARED, "answers"} if expected["status"] == "ok" else set[str]()
+    names = names if digested else names - {"digest"}
+    for name in sorted(names, key=lambda name: (name == "answers", name)):  # the sums are shorter
+        if result.get(name) != expected[name]:
+            return f"{name}: {result.get(name)}, not {expected[name]}"
+    return None
+
+
+TIMEOUT_S = 60.0
+
+
+def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
+    """Raise NotFit unless the oracle gives the expected answers to the vectors in verify mode.
+
+    It is asked as for a case, without a runner's own settings. That it was right is remembered for
+    its files and those of the vectors; `fresh` forgets it. `scratch` is a folder to be made.
+    """
+    questions = {v: expected for v in folders() if (expected := _expected(v))}
+    if not questions:
+        raise NotFit("the contract's vectors are gone; restore runners/contract/vectors")
+    key = _key_of_questions(oracle, questions)
+    record = paths.cache("memory") / "oracle.txt"
+    if not fresh and record.exists() and record.read_text("utf-8") == key:
+        return
+    record.unlink(missing_ok=True)
+    for vector in questions:
+        text = place(vector, scratch / vector.name)
+        job = jobs.question(Job.model_validate_json(text))
+        (scratch / f"{vector.name}.json").write_bytes(job.text().encode())
+    words = _perform(oracle, scratch)
+    for vector, expected in questions.items():
+        if problem := _problem(scratch / vector.name / "result.json", expected):
+            raise NotFit(
+                f"the oracle does not reproduce the contract's vector {vector.name} ({problem}), "
+                "so no answer can be checked by it; restore runners/python, or whatever else was "
+                f"changed of Python and its SQLite\n{words}".rstrip()
+            )
+    with suppress(OSError):  # a full disk costs nothing but the memory
+        record.write_bytes(key.encode())
+
+
+def _expected(vector: Path) -> dict[str, Any] | None:
+    """The expected answer to a vector; None where the oracle's question would not be the same.
+
+    It is asked in verify mode, and for nothing that a runner may lack.
+    """
+    expected = json.loads((vector / "expected.json").read_bytes())
+    same = job_of(vector).mode == "verify" and expected["status"] != "unsupported"
+    return expected if same else None
+
+
+def _problem(output: Path, expected: dict[str, Any]) -> str | None:
+    try:
+        result = json.loads(output.read_bytes())
+    except (OSError, ValueError):
+        return "it wrote no result"
+    # What it does not have it says, and then it has no answer that could be believed.
+    if result["status"] == "unsupported":
+        return None
+    return difference(result, expected, digested=True)
+
+
+def _perform(oracle: Installed, folder: Path) -> str:
+    """Let the oracle perform the jobs in `folder`; the last lines of what it says meanwhile."""
+    command = [*oracle.command, "--jobs", str(folder)]
+    try:
+        done = subprocess.run(
+            command,
+            env=marked(oracle.environment),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            start_new_session=True,  # Ctrl-C stops the session, not an answer half given
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return ending(done.stderr.decode(errors="replace"), "its stderr")
+
+
+def _key_of_questions(oracle: Installed, questions: Iterable[Path]) -> str:
+    """A hash of all that could change whether the oracle answers `questions`."""
+    digest = hashlib.sha256(f"{oracle.fingerprint} {sqlite3.sqlite_version}".encode())
+    for vector in questions:
+        for file in sorted(file for file in vector.rglob("*") if file.is_file()):
+            name = file.relative_to(vector.parent).as_posix()
+            digest.update(f"\0{name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()

@@ -369,9 +369,6 @@ def _refused_late(of: Evidence) -> Finding | None:
     return Finding("failed", f"it was verified, and says unsupported only now: {result.reason}")
 
 
-# Runs one cell once: prepared, started, judged, its log kept where it went wrong.
-
-
 class Invocations:
     """Runs cells of one session, in a scratch folder that is removed and logs that are kept.
 
@@ -420,7 +417,7 @@ class Invocations:
 
     def ask_oracle(self, case: PlannedCase, oracle: Installed) -> OracleAnswer:
         """The oracle's answer to `case`; raises Unanswered when it has none."""
-        attempt = self._perform(case, oracle, "verify", None, plain=True)
+        attempt = self.attempt(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
@@ -435,13 +432,20 @@ class Invocations:
         answer: OracleAnswer | None,
         counter: Counter | None = None,
         *,
+        plain: bool = False,
         digest: bool = False,
     ) -> Attempt:
         """Run the cell of `case` and `runner` once, counted by `counter`, and judge it.
 
-        With `digest`, the first operations come once more, and every value is in their digest.
+        `plain` asks without the runner's own settings. With `digest`, the first operations come
+        once more, and every value is in their digest.
         """
-        return self._perform(case, runner, mode, answer, counter=counter, digest=digest)
+        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
+        if reason := runner.beyond(begun.ready.levels):
+            return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
+        invocation, launch, wal = self._start(begun)
+        left = self.end_leftovers().values()
+        return replace(self.judged(begun, invocation, answer, left, launch), wal=wal)
 
     def types(self, case: PlannedCase, runner: Installed, oracle: Installed) -> str | None:
         """How the types of the values in the wrong answer of a cell differ from the oracle's."""
@@ -525,24 +529,6 @@ class Invocations:
     def end_leftovers(self) -> dict[int, str]:
         """End what was left running, and return its names by process."""
         return self._leftovers.end()
-
-    def _perform(
-        self,
-        case: PlannedCase,
-        runner: Installed,
-        mode: Mode,
-        answer: OracleAnswer | None,
-        *,
-        plain: bool = False,
-        counter: Counter | None = None,
-        digest: bool = False,
-    ) -> Attempt:
-        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
-        if reason := runner.beyond(begun.ready.levels):
-            return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
-        invocation, launch, wal = self._start(begun)
-        left = self.end_leftovers().values()
-        return replace(self.judged(begun, invocation, answer, left, launch), wal=wal)
 
     def _start(self, begun: Begun) -> tuple[Invocation, Launch | None, Wal]:
         """Start what is prepared, which may be looked at meanwhile, and wait until it has ended."""

@@ -120,9 +120,6 @@ def _quoted(column: Column) -> str:
     return f'"{doubled}"'
 
 
-# Judges results by the oracle's answers: equal work before any time is kept. Pure.
-
-
 Mode = Literal["verify", "measure"]
 
 
@@ -158,15 +155,7 @@ class OracleAnswer(Model):
 def answer_of(result: Result) -> OracleAnswer:
     """The oracle's result as the answer that runners must give."""
     assert result.digest is not None
-    return OracleAnswer(
-        answers=result.answers,
-        operations=result.operations,
-        rows=result.rows,
-        affected=result.affected,
-        checksum=result.checksum,
-        readback=result.readback,
-        digest=result.digest,
-    )
+    return OracleAnswer(answers=result.answers, **{n: getattr(result, n) for n in COMPARED})
 
 
 def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Counts | None]:

@@ -165,9 +165,6 @@ def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:
         return "with twice the transactions it synced or wrote less"
 
 
-# Proves writes from outside: what a database file holds after the process that wrote it ended.
-
-
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
 _WORDS: dict[type, str] = {
     int: "an integer",
