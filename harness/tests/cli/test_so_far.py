@@ -49,8 +49,9 @@ def when(desk: Desk, number: int, deed: Callable[[], None]) -> None:
     desk.instant.before = lambda name, now: deed() if (name, now) == ("a", number) else None
 
 
-def interrupt() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
+def interrupt(times: int = 1) -> None:
+    for _ in range(times):
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def run(desk: Desk, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
@@ -117,12 +118,7 @@ def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(
 def test_ctrl_c_before_anything_was_measured_says_so(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-
-    def twice(_name: str, _number: int) -> None:
-        interrupt()
-        interrupt()
-
-    desk.instant.before = twice
+    desk.instant.before = lambda _name, _number: interrupt(2)
     done = run(desk, capsys, "--blocks", "4", "-q")
     assert done.code == 130
     where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
@@ -132,25 +128,27 @@ def test_ctrl_c_before_anything_was_measured_says_so(
     assert not page(desk).exists()
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [1, 2, 3])
 def test_ctrl_c_while_a_page_is_made_loses_nothing(
     desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """The first Ctrl-C lets the page be made, the second leaves the one before."""
+    """The first Ctrl-C lets the page be made, the second leaves the one before and makes the last
+    one, the third leaves that, too."""
     save, states = options.save, list[str]()
 
     def interrupted(text: str, output: Path) -> None:
         states.append(state(desk))
         if len(states) == 2:
-            for _ in range(times):
-                interrupt()
+            interrupt(min(times, 2))
+        if (len(states), times) == (3, 3):
+            raise KeyboardInterrupt
         save(text, output)
 
     monkeypatch.setattr(options, "save", interrupted)
     assert run(desk, capsys, "--blocks", "4").code == 130
     before = ["", "Block 1 of 4, under way"]
     assert states == [*before, "Block 2 of 4, under way" if times == 1 else before[-1]]
-    assert state(desk) == "not finished: 2 of 4 blocks"
+    assert state(desk) == (before[-1] if times == 3 else "not finished: 2 of 4 blocks")
     assert desk.clone.latest().blocks()[-1].block == 1
     assert run(desk, capsys, "--resume", str(page(desk).parent)).code == 0
     assert measured_order(desk.clone.latest()) == planned_order(desk.clone.latest())

@@ -347,6 +347,9 @@ def outlook(
         many, *begin, once_s = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
         left_s = budget_s(options, mode)
         left_s = left_s and max(left_s - sum(begin), 1e-3)
+        if 2 * untried > many:  # a few deviations say nothing of all
+            for of in counts.values():
+                of |= {n: each.model_copy(update={"deviation": None}) for n, each in of.items()}
         plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
     by_case = case_seconds(counts, fit, canaries(fit, plan.canary, {}))
     block_s = sum(by_case.values()) or 1e-3
