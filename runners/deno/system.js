@@ -3,6 +3,9 @@
 import { eventsOf, faultsOf, UNKNOWN } from "../javascript/events.js";
 import { peakFrom, peakOf } from "../javascript/peak.js";
 
+const eventsByNode = () =>
+  Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage());
+
 /** Node's names, which the other runners report. */
 const ARCHITECTURES = { x86_64: "x64", aarch64: "arm64" };
 
@@ -27,11 +30,11 @@ export const system = {
         const page_faults = faultsOf(Deno.readTextFileSync("/proc/self/stat"));
         return { switches: switches(), page_faults };
       }
-      return Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage());
+      return eventsByNode();
     },
     // A look into /proc takes 0.4 ms and leaves the next iteration cold caches; Node's layer, once
     // loaded, takes 4 µs.
-    eventsOften: () => (Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage())),
+    eventsOften: eventsByNode,
   },
   print: (text) => {
     Deno.stdout.writeSync(new TextEncoder().encode(text));

@@ -52,14 +52,14 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
     if (!warming && measuring) endOfHeap ??= usage.heap?.();
     const counts = { checksum: 0, rows: 0, affected: 0 };
     const records = warming ? warmup : measured;
-    const looks = measuring && meeting.thread === 0 && !warming;
-    const before = meeting.start(looks ? look : () => null);
+    const timed = measuring && !warming;
+    const before = meeting.start(timed && meeting.thread === 0 ? look : () => null);
     const start = meeting.now();
     if (tasks) yield tasks(loop, { from, to }, counts, records, part.manner.rate);
     else during(only, () => loop(from, to, counts, records));
     const end = meeting.now();
     // Systems bring the thread up to date that asks, so each asks at its end.
-    const cpu = warming || !measuring ? 0 : usage.cpu();
+    const cpu = timed ? usage.cpu() : 0;
     const elapsed = meeting.finish(start, end, cpu);
     if (warming) {
       warm += elapsed;

@@ -201,7 +201,7 @@ class Agenda:
     def seconds(self, slot: Slot) -> float:
         """How long it is expected to take."""
         given_up = (slot.case, slot.runner) in self._given_up
-        return 0.0 if given_up else self.counts(slot).seconds
+        return 0.0 if given_up else (self._planned(slot) or _UNPLANNED).seconds
 
     def _planned(self, slot: Slot) -> Counts | None:
         return self._plan.counts.get(slot.case, {}).get(slot.runner)

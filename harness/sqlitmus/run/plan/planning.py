@@ -238,12 +238,11 @@ def prepare(
         return None
     fit = answers.fit(present)
     reference = _reference(options, context, cells, fit)
-    given = RunDirectory.open(options.counts).plan().counts if options.counts else {}
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
     counts = plan_counts(
-        *(context, cases, fit, answers, mode, watched, given),
+        *(context, cases, fit, answers, mode, watched, _given(options)),
         margin=options.margin,
         alike=alike,
         compared=pairs,
@@ -293,6 +292,11 @@ def ask(
                     answers.give_up(case, [name], silence)
 
 
+def _given(options: Options) -> PlannedCounts:
+    """The counts of the run whose counts are asked for; none without one."""
+    return RunDirectory.open(options.counts).plan().counts if options.counts else {}
+
+
 def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
     """The runner asked for, or node; for claims the runner in most cells, also their canary."""
     present = among(context, fit)
@@ -332,8 +336,7 @@ def outlook(
         answers = Answers({at: verified[at] or right[at] for at in keys}, {}, {})
         fit = answers.fit(present)
         reference = _reference(options, context, cells, fit)
-        given = RunDirectory.open(options.counts).plan().counts if options.counts else {}
-        margin = options.margin
+        given, margin = _given(options), options.margin
         counts = plan_counts(context, cases, fit, answers, mode, reference, given, margin=margin)
         costs = {name: np.zeros(4) for name in among(context, fit)}
         untried = 0

@@ -237,8 +237,7 @@ class Seat:
             self._group.kill()
 
 
-# One set: all processes of a case start together, warm up, as many at once as there are processors,
-# and take turns.
+# A set of seats from its start to its end.
 
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
@@ -335,7 +334,7 @@ class Relay:
     ) -> None:
         """Let all seats warm up, one for each processor at once; one by one where each has several
         threads."""
-        at_once = len(system.allowed()) if all(entry.single for entry in entries) else 1
+        at_once = system.usable() if all(entry.single for entry in entries) else 1
 
         def warm_up(seat: Seat) -> None:
             _go_on(stopped)
