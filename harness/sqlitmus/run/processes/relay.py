@@ -64,6 +64,7 @@ def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -
 
 
 PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
+LOOKS = 50  # at the thread that iterated: some milliseconds
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
 
 
@@ -139,7 +140,9 @@ class Seat:
         before = self._threads()
         self._attempt(lambda: self._iterate(self._turns.warmup))
         if self._processor is not None and not self.problem:
-            self._binding = bound(before, self._threads(), self._processor)
+            # what a thread used is known once it waits, perhaps a moment after it was `ready`
+            looks = (bound(before, self._threads(), self._processor) for _ in range(LOOKS))
+            self._binding = next(filter(None, looks), None)
         self._begun = self._look()
         self._writing = self._look_at_writes()
 
@@ -235,9 +238,6 @@ class Seat:
         except (Broken, OSError) as error:
             self.problem = str(error)
             self._group.kill()
-
-
-# A set of seats from its start to its end.
 
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
