@@ -8,25 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals, optional, whole
-from sqlitmus.analysis.data import Array, RunData, width
+from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog import claims
-from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.stats.claim import Decision, Published, Rule, Why, decide, word_of
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
 
-# What claims call a figure that is per operation.
-_PER_OPERATION = {
+# What claims call figures.
+_FIGURES: dict[str, str] = {
+    "wall": "cold",
+    "loop": "iteration_median",
     "cpu time": "cpu",
-    "voluntary switches": "switches_voluntary",
-    "involuntary switches": "switches_involuntary",
+    "max": "longest",
 }
 
 
@@ -67,9 +68,9 @@ class Series:
         return Spot(found, series)
 
     def array(self, metric: str) -> Array:
-        """Cases × series × blocks, canary last: ns of `wall` per process, of `steady` and
-        `cpu time` and context switches per operation (of a cold case per process), bytes of
-        `file`, else as `details.FIGURES` has it."""
+        """Cases × series × blocks, canary last: of a figure, or of what claims call one. What is
+        of a unit of work elsewhere is of an operation here (of a cold case, of a process); `file`
+        is in bytes."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
         return self._arrays[metric]
@@ -125,20 +126,25 @@ class Series:
         operations = case.operations * case.iterations
         if counts:
             operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
-        return operations, operations / threads(case), operations * case.per_operation
+        return operations, operations / case.threads, operations * case.per_operation
 
     def _recorded(self, metric: str) -> Array:
-        samples, details = self.run.samples, self.run.details
-        if metric == "wall":
-            return samples.figures["cold"]
+        samples = self.run.samples
         if metric == "file":
             sizes = np.array([c.database_bytes or np.nan for c in self.run.plan.cases])
             return np.where(np.isnan(samples.time), np.nan, sizes[:, None, None])
-        if metric == "steady" or metric in _PER_OPERATION:
-            units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
-            each = samples.time if metric == "steady" else samples.figures[_PER_OPERATION[metric]]
-            return each * np.array(units)[:, None, None]
-        return details.figures[metric] if details else np.full(samples.time.shape, np.nan)
+        figure = None if metric == "steady" else figures.named(_FIGURES.get(metric, metric))
+        each = samples.figures[figure.name] if figure else samples.time
+        if figure and not figure.per_unit:
+            return each
+        units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
+        return each * np.array(units)[:, None, None]
+
+
+def width(metric: str) -> float:
+    """The width of a histogram's bucket, as a log ratio, if the metric is read off one."""
+    name = _FIGURES.get(metric, metric)
+    return 1 / 128 if name in {latency.name for latency in figures.LATENCIES} else 0.0
 
 
 def shared(base: Array, new: Array) -> NDArray[np.bool_]:
@@ -162,11 +168,6 @@ def log_means(base: Array, new: Array, widths: Array, question: Question) -> Tri
 def median(blocks: Array) -> Interval | None:
     """The median of a cell's blocks with its interval; None without any."""
     return intervals(medians(blocks[None]))[0]
-
-
-def threads(case: PlannedCase) -> int:
-    """Threads of all processes together."""
-    return case.workers * (case.processes or 1)
 
 
 # The words of all rows together, and why each has its word.

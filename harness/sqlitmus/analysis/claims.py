@@ -2,11 +2,12 @@
 cells.
 """
 
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups, threads
-from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
+from sqlitmus.analysis.data import Details, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.tails import rate
@@ -98,26 +99,23 @@ def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
 
 
 def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
-    details = series.run.details
-    writer_p99 = series.typical("writer p99", spot)
-    busy, writer_busy = (series.mean(name, spot) for name in ("busy", "writer busy"))
+    details = series.run.details.get((spot.case, spot.series), Details())
+    writer_p99 = series.typical("writer_p99", spot)
+    busy = series.mean("busy", spot)
     return Place(
         label,
         runner,
         wall=series.typical("wall", spot),
         loop=series.typical("loop", spot) or series.typical("steady", spot),
-        average=series.typical("average", spot),
         p50=series.typical("p50", spot),
         p99=series.typical("p99", spot),
         p999=series.typical("p999", spot),
         load=_load(series, spot),
-        cpu=_value(series, "cpu", spot),
-        cpus=details.cpus.get((spot.case, spot.series), {}) if details else {},
-        spread=_value(series, "spread", spot),
-        skew=_value(series, "skew", spot),
+        cpus={name: statistics.median(shares) for name, shares in details.cpus.items()},
+        spread=_value(series, "unfair", spot),
+        skew=statistics.median(details.skews) if details.skews else None,
         writer_p99=writer_p99,
         busy=busy if busy or writer_p99 else None,
-        writer_busy=writer_busy if writer_p99 else None,
         pacing=_value(series, "pacing", spot),
         file=series.run.plan.cases[spot.case].database_bytes,
     )
@@ -131,8 +129,8 @@ def _value(series: Series, metric: str, spot: Spot) -> float | None:
 def _load(series: Series, spot: Spot) -> Load:
     return Load(
         cpu=_value(series, "cpu time", spot),
-        voluntary=series.mean("voluntary switches", spot),
-        involuntary=series.mean("involuntary switches", spot),
+        voluntary=series.mean("switches_voluntary", spot),
+        involuntary=series.mean("switches_involuntary", spot),
     )
 
 
@@ -148,7 +146,7 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
         if value is None:
             absent.append(f"{runner} in {case}: {table.metric} was not recorded")
             continue
-        number = threads(series.run.plan.cases[spot.case])
+        number = series.run.plan.cases[spot.case].threads
         point = ThreadPoint(
             number,
             rate(value) if rates else value,
@@ -167,10 +165,9 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
 def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     found, absent = _cells(series, table)
     labels = _labels(series, found)
-    details = series.run.details
     cells: list[Latencies] = []
     for case, runner, spot in found:
-        buckets = details.histograms.get((spot.case, spot.series)) if details else None
+        buckets = series.run.details.get((spot.case, spot.series), Details()).buckets
         if not buckets:
             absent.append(f"{runner} in {case}: latencies were not recorded")
             continue

@@ -1,7 +1,7 @@
-"""A run's file as `RunData`: its samples and details as arrays."""
+"""A run's file as `RunData`: its samples as arrays, and its details."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from sqlite3 import Connection
@@ -33,7 +33,7 @@ from sqlitmus.store.file import (
 )
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
-from sqlitmus.vocabulary.detail import Detail, Latencies
+from sqlitmus.vocabulary.detail import Detail
 from sqlitmus.vocabulary.errors import RunDataError
 from sqlitmus.vocabulary.verdicts import Scheme
 
@@ -157,116 +157,53 @@ def _figures(
     return time, by_name
 
 
-# The details as arrays, in the places of the samples.
-
-
-Read = Callable[[Detail], float | None]
-
-
-def _of(whose: Callable[[Detail], Latencies | None], name: str) -> Read:
-    def read(detail: Detail) -> float | None:
-        latencies = whose(detail)
-        return None if latencies is None else getattr(latencies, name)
-
-    return read
-
-
-# Name → how it is read: times in ns per operation, shares of 1, numbers of one invocation.
-FIGURES: dict[str, Read] = {
-    "loop": lambda d: d.loop_ns / d.operations if d.operations else None,
-    "average": _of(lambda d: d.latencies, "mean"),
-    "p50": _of(lambda d: d.latencies, "p50"),
-    "p99": _of(lambda d: d.latencies, "p99"),
-    "p999": _of(lambda d: d.latencies, "p999"),
-    "max": _of(lambda d: d.latencies, "max"),
-    "writer p99": _of(lambda d: d.writer, "p99"),
-    "busy": lambda d: d.busy,
-    "writer busy": lambda d: d.writer_busy,
-    "pacing": lambda d: d.pacing_p99_ns,
-    "spread": lambda d: d.spread,
-    "cpu": lambda d: sum(d.launch.cpus.values()) if d.launch and d.launch.cpus else None,
-    "skew": lambda d: median(d.launch.skew_us) * 1e3 if d.launch and d.launch.skew_us else None,
-}
-
-
 Sizes = list[tuple[float, int]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True)
 class Details:
-    """What invocations told beyond their times.
+    """What the processes of a cell told beyond their figures, over its blocks.
 
-    `figures` holds an array (cases × series × blocks) for each name of `FIGURES`, NaN = not
-    recorded. By (case, series): `histograms` of all blocks' operations together, and `cpus`, the
-    median share of each processor in use, and of each block that has them the sizes of the
-    write-ahead log, `wal`, and of the process's memory, `resident`, (ms, bytes).
+    `buckets` is the histogram of all operations together; `cpus` are the shares of each processor
+    in use, `skews` the ns between the first and the last process's start; `wal` and `resident` have
+    the sizes of the write-ahead log and of the process's memory, (ms, bytes).
     """
 
-    figures: dict[str, Array]
-    histograms: dict[tuple[int, int], Counter[int]]
-    cpus: dict[tuple[int, int], dict[str, float]]
-    wal: dict[tuple[int, int], list[Sizes]] = field(
-        default_factory=dict[tuple[int, int], list[Sizes]]
-    )
-    resident: dict[tuple[int, int], list[Sizes]] = field(
-        default_factory=dict[tuple[int, int], list[Sizes]]
-    )
-
-
-@dataclass(slots=True)
-class _Cell:
     buckets: Counter[int] = field(default_factory=Counter[int])
     cpus: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    skews: list[float] = field(default_factory=list[float])
     wal: list[Sizes] = field(default_factory=list[Sizes])
     resident: list[Sizes] = field(default_factory=list[Sizes])
 
+    def add(self, detail: Detail) -> None:
+        """What one more process told."""
+        self.buckets.update(dict(detail.latencies))
+        if detail.launch:
+            for name, share in detail.launch.cpus.items():
+                self.cpus.setdefault(name, []).append(share)
+            if detail.launch.skew_us:
+                self.skews.append(median(detail.launch.skew_us) * 1e3)
+        if detail.wal:
+            self.wal.append(detail.wal)
+        if detail.resident:
+            self.resident.append(detail.resident)
+
 
 def read_details(
-    db: Connection, run: int, places: Mapping[int, Place], plan: Plan
-) -> Details | None:
-    """The details of the samples that have a place; None where no sample has any."""
-    shape = (len(plan.cases), len(plan.runners) + 1, plan.blocks)
-    figures = {name: np.full(shape, np.nan) for name in FIGURES}
-    cells: dict[tuple[int, int], _Cell] = {}
+    db: Connection, run: int, places: Mapping[int, Place]
+) -> dict[tuple[int, int], Details]:
+    """By case and series, the details of the samples that have a place."""
+    cells: dict[tuple[int, int], Details] = {}
     for sample, text in db.execute(
         "SELECT sample.id, record FROM cell JOIN sample ON cell = cell.id "
         "JOIN detail ON sample = sample.id WHERE run = ? ORDER BY sample.id",
         (run,),
     ):
         detail = parsed(Detail, text, f"detail of sample {sample}")
-        if sample not in places:
-            continue
-        place = places[sample]
-        for name, read in FIGURES.items():
-            value = read(detail)
-            figures[name][place] = np.nan if value is None else value
-        cell = cells.setdefault((place[0], place[1]), _Cell())
-        if detail.latencies:
-            cell.buckets.update(dict(detail.latencies.buckets))
-        for name, share in detail.launch.cpus.items() if detail.launch else ():
-            cell.cpus.setdefault(name, []).append(share)
-        if detail.wal:
-            cell.wal.append(detail.wal)
-        if detail.resident:
-            cell.resident.append(detail.resident)
-    if not cells:
-        return None
-    return Details(
-        figures,
-        {at: cell.buckets for at, cell in cells.items() if cell.buckets},
-        {
-            at: {name: median(shares) for name, shares in cell.cpus.items()}
-            for at, cell in cells.items()
-            if cell.cpus
-        },
-        {at: cell.wal for at, cell in cells.items() if cell.wal},
-        {at: cell.resident for at, cell in cells.items() if cell.resident},
-    )
-
-
-def width(name: str) -> float:
-    """The width of a histogram's bucket, as a log ratio, if figure `name` is read off one."""
-    return 1 / 128 if name in ("p50", "p99", "p999", "max") else 0.0
+        if sample in places:
+            case, series, _ = places[sample]
+            cells.setdefault((case, series), Details()).add(detail)
+    return cells
 
 
 # What analysis needs of a run.
@@ -289,7 +226,9 @@ class RunData:
     blocks: list[Block]
     machine: dict[str, str]
     selftest: SelfTest | None = None
-    details: Details | None = None
+    details: Mapping[tuple[int, int], Details] = field(
+        default_factory=dict[tuple[int, int], Details]
+    )
     gate: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
     under_way: bool = False
@@ -315,7 +254,6 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
     samples, places = read_samples(db, run, plan)
     selftest, gate = db.execute("SELECT selftest, gate FROM run WHERE id = ?", (run,)).fetchone()
     tested = None if selftest is None else parsed(SelfTest, selftest, "self-test")
-    details = read_details(db, run, places, plan)
     return RunData(
         plan=plan,
         checks={(check.case, check.runner): check for check in verified_of(db, run)},
@@ -323,7 +261,7 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
         blocks=blocks,
         machine=facts_of(db, run),
         selftest=tested and of_run(tested, plan.actual_scheme()),
-        details=details,
+        details=read_details(db, run, places),
         gate=() if gate is None else parsed(Gated, gate, "gate").lines,
         presets=weights,
     )

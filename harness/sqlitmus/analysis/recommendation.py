@@ -107,15 +107,15 @@ _WORDS = ("off", "normal")
 
 def latencies(run: RunData, cases: Sequence[Case]) -> list[Latency]:
     """The p99 of each case of a workload whose rounds were timed."""
-    workload, details = run.plan.workload, run.details
-    if workload is None or details is None:
+    workload = run.plan.workload
+    if workload is None:
         return []
     names = run.plan.names
     timed: list[Latency] = []
     for place, case in enumerate(cases):
         if case.scenario not in workload.paced:
             continue
-        of_all = intervals(medians(details.figures["p99"][place, : len(names)]))
+        of_all = intervals(medians(run.samples.figures["p99"][place, : len(names)]))
         right = {cell.runner for cell in case.cells if cell.outcome == "ok"}
         p99 = {name: p if name in right else None for name, p in zip(names, of_all, strict=True)}
         timed.append(Latency(case.id, workload.paced[case.scenario], workload.round, p99))

@@ -94,7 +94,7 @@ def _stretches(run: RunData) -> Iterator[RunData]:
                 },
             ),
             blocks=[block for block in run.blocks if begin <= block.block < begin + MIN_BLOCKS],
-            details=None,
+            details={},
         )
 
 

@@ -2,13 +2,12 @@
 late.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from sqlitmus.analysis.cells import intervals
-from sqlitmus.analysis.data import RunData, Sizes
+from sqlitmus.analysis.data import Details, RunData, Sizes
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, Place, usable
 from sqlitmus.catalog.cases import PlannedCase
@@ -43,7 +42,7 @@ def tails(run: RunData, outcomes: Outcomes, times: Array, late: Collection[Place
                     axes={name: str(value) for name, value in case.axes.items()},
                     unit=case.unit,
                     planned=planned,
-                    threads=case.workers * (case.processes or 1) + writer,
+                    threads=case.threads + writer,
                     cores=cores(run.machine),
                     cells=cells,
                 )
@@ -60,15 +59,12 @@ def _cells(
 ) -> list[Tail]:
     """`figures` by name are series x blocks."""
     of = {name: intervals(medians(values)) for name, values in figures.items()}
-    histograms = run.details.histograms if run.details else dict[tuple[int, int], Counter[int]]()
-    logs = run.details.wal if run.details else {}
-    memories = run.details.resident if run.details else {}
     cells: list[Tail] = []
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:
             continue
-        wal = sorted(logs.get((place, series), []), key=_largest)
-        resident = sorted(memories.get((place, series), []), key=_largest)
+        details = run.details.get((place, series), Details())
+        wal, resident = (sorted(each, key=_largest) for each in (details.wal, details.resident))
         pacing, time = of["pacing"][series], of["time"][series]
         cells.append(
             Tail(
@@ -84,10 +80,7 @@ def _cells(
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
                 late=(place, series) in late,
-                buckets=[
-                    (*bounds(number), count)
-                    for number, count in sorted(histograms.get((place, series), Counter()).items())
-                ],
+                buckets=[(*bounds(n), count) for n, count in sorted(details.buckets.items())],
                 wal=wal[len(wal) // 2] if wal else [],
                 wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
                 if wal

@@ -78,6 +78,11 @@ class PlannedCase(Model):
         return None
 
     @property
+    def threads(self) -> int:
+        """Threads of all of its processes together."""
+        return self.workers * (self.processes or 1)
+
+    @property
     def total(self) -> int:
         """Operations of a process with these counts, if it does not warm up by time."""
         return self.operations * (self.warmup_iterations + self.iterations)

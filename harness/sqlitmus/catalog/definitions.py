@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlitmus.catalog import presets, toml
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.catalog.scenario import Fixture, Mode, Profile, Runners, RunnerSpec, Scenario, Suite
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
@@ -21,6 +22,7 @@ class Catalog(Model):
     fixtures: dict[str, Fixture]
     runners: dict[str, RunnerSpec]
     folders: dict[str, Path]
+    presets: dict[str, Preset] = {}
 
 
 @cache
@@ -62,9 +64,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path, inherited: Path | None 
         runners={name: spec for name, (spec, _) in starters.items()},
         folders={name: folder for name, (_, folder) in starters.items()},
     )
-    if (calls := scenarios / "presets.toml").exists():
-        presets.read(calls, catalog)
-    return catalog
+    calls = scenarios / "presets.toml"
+    weights = presets.read(calls, catalog) if calls.exists() else presets.load()
+    return catalog.model_copy(update={"presets": weights})
 
 
 def _runners(root: Path) -> dict[str, tuple[RunnerSpec, Path]]:

@@ -76,7 +76,7 @@ def make_job(
             if cold
             else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
             iterations=case.iterations if mode == "measure" else 1,
-            workers=case.workers * (case.processes or 1),
+            workers=case.threads,
             latencies=spec.latencies,
             rate=override_of(spec, case.axes).rate,
             tolerate_busy=spec.tolerate_busy,

@@ -53,7 +53,7 @@ def run(
         raise UsageError("--plan says what a new run takes: leave out --resume")
     progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()
-    presets.chosen(weights, presets.load(), catalog)
+    presets.chosen(weights, catalog.presets, catalog)
     planned = RunDirectory.open(resume).plan() if resume else None
     if weights and planned and (planned.kind != "suite" or planned.workload):
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them")

@@ -15,7 +15,7 @@ Compare = Literal["ratio", "difference"]
 
 METRICS: dict[ClaimMetric, str] = {
     "steady": "time", "wall": "time end to end", "loop": "time in the loop", "cpu time": "CPU time",
-    "average": "average latency", "p50": "median latency", "p99": "99 % latency",
+    "p50": "median latency", "p99": "99 % latency",
     "p999": "99.9 % latency", "max": "longest latency", "file": "size of the database",
 }  # fmt: skip
 
@@ -86,27 +86,24 @@ class Load:
 class Place:
     """A cell in a ranking; times are per operation, but `wall`, which is the process's.
 
-    `cpu` is the sum over `cpus`, the share of each processor in use (1 = whole); `spread` the
+    `cpus` are the shares of each processor in use (1 = whole); `spread` the
     slowest worker's time over the fastest's, `skew` between the first and the last process's start;
-    `busy` and `writer_busy` how many operations of a process SQLITE_BUSY ended, the mean over the
+    `busy` the share of operations that SQLITE_BUSY ended, the mean over the
     blocks; `pacing` how late 99 % of planned operations started at most, `file` bytes on disk."""
 
     label: str
     runner: str
     wall: Interval | None = None
     loop: Interval | None = None
-    average: Interval | None = None
     p50: Interval | None = None
     p99: Interval | None = None
     p999: Interval | None = None
     load: Load = field(default_factory=Load)
-    cpu: float | None = None
     cpus: dict[str, float] = field(default_factory=dict[str, float])
     spread: float | None = None
     skew: float | None = None
     writer_p99: Interval | None = None
     busy: float | None = None
-    writer_busy: float | None = None
     pacing: float | None = None
     file: int | None = None
 

@@ -1,6 +1,5 @@
 """The details of an invocation besides its times: latencies, workers, growth, syncs. Pure."""
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,14 +42,6 @@ def quantile(buckets: Buckets, share: float) -> float | None:
             low, high = bounds(number)
             return (low + high) / 2
     return None
-
-
-def mean(buckets: Buckets) -> float | None:
-    """The mean of the buckets' middles, weighted by their counts; None of nothing."""
-    total = sum(buckets.values())
-    if not total:
-        return None
-    return sum(sum(bounds(n)) / 2 * count for n, count in buckets.items()) / total
 
 
 # By how much a process's memory grows while its operations are timed. Pure.
@@ -193,35 +184,15 @@ class Launch(Model):
     pins: list[int] = []
 
 
-class Latencies(Model):
-    """Nanoseconds of operations, and the histogram they come from."""
-
-    mean: float
-    p50: float
-    p99: float
-    p999: float
-    max: float
-    buckets: list[tuple[int, int]]
-
-
 class Detail(Model):
-    """What a process told beyond its times.
+    """What a process told beyond its figures.
 
-    `loop_ns` is the median iteration from the earliest start to the latest end of a worker;
-    `spread` the slowest worker's time over the fastest's; `busy` operations that ended with
-    SQLITE_BUSY; `pacing_p99_ns` how late planned operations started; `wal` sizes
-    of the write-ahead log as the harness saw them, (ms since the start of the process, bytes), and
+    `latencies` are the buckets of its workers' operations with their counts; `wal` are sizes of the
+    write-ahead log as the harness saw them, (ms since the start of the process, bytes), and
     `resident` those of the process's memory.
     """
 
-    loop_ns: float
-    operations: int
-    latencies: Latencies | None = None
-    writer: Latencies | None = None
-    busy: int = 0
-    writer_busy: int = 0
-    pacing_p99_ns: float | None = None
-    spread: float | None = None
+    latencies: list[tuple[int, int]] = []
     launch: Launch | None = None
     wal: list[tuple[float, int]] = []
     resident: list[tuple[float, int]] = []
@@ -233,37 +204,12 @@ def detail(
     *,
     wal: Sequence[tuple[float, int]] = (),
     resident: Sequence[tuple[float, int]] = (),
-) -> Detail:
-    """The details in `result`, `launch`, `wal` and `resident`."""
-    workers = [w for w in result.workers if w.role == "worker"]
-    writers = [w for w in result.workers if w.role == "writer"]
-    medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
-    paced = merged(w.pacing.buckets for w in result.workers if w.pacing)
-    return Detail(
-        loop_ns=statistics.median(result.iterations_ns) if result.iterations_ns else 0,
-        operations=result.operations_each,
-        latencies=_detail_latencies(workers),
-        writer=_detail_latencies(writers),
-        busy=sum(w.busy for w in workers),
-        writer_busy=sum(w.busy for w in writers),
-        pacing_p99_ns=quantile(paced, 0.99),
-        spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
-        launch=launch,
-        wal=list(wal),
-        resident=list(resident),
-    )
-
-
-def _detail_latencies(workers: list[Worker]) -> Latencies | None:
-    buckets = merged(w.latencies.buckets for w in workers if w.latencies)
-    if not buckets:
+) -> Detail | None:
+    """The details in `result`, `launch`, `wal` and `resident`; None of a process that recorded no
+    latencies and was not launched with others."""
+    buckets = _latencies([worker for worker in result.workers if worker.role == "worker"])
+    if not buckets and not launch:
         return None
-    p50, p99, p999 = (quantile(buckets, share) or 0 for share in (0.5, 0.99, 0.999))
-    return Latencies(
-        mean=mean(buckets) or 0,
-        p50=p50,
-        p99=p99,
-        p999=p999,
-        max=bounds(max(buckets))[1],
-        buckets=sorted(buckets.items()),
+    return Detail(
+        latencies=sorted(buckets.items()), launch=launch, wal=list(wal), resident=list(resident)
     )

@@ -21,9 +21,7 @@ Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
-ClaimMetric = Literal[
-    "steady", "wall", "loop", "cpu time", "average", "p50", "p99", "p999", "max", "file"
-]
+ClaimMetric = Literal["steady", "wall", "loop", "cpu time", "p50", "p99", "p999", "max", "file"]
 # What several machines say together of one comparison.
 HoldsWord = Literal[
     "holds on all",

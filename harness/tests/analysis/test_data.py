@@ -107,7 +107,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_run_killed_before_its_first_sample_is_still_a_run(tmp_path: Path) -> None:
     run = load(write(tmp_path, verify=[], lines=[], machine={}))
-    assert (run.checks, run.machine, run.details) == ({}, {}, None)
+    assert (run.checks, run.machine, run.details) == ({}, {}, {})
     assert analyse(run).blocks_complete == 0
 
 

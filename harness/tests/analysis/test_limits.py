@@ -25,12 +25,6 @@ from tests.analysis.runs import (
 NAMES = ("node", "bun")
 
 
-def latency(position: int, p99_ns: float) -> Json:
-    figures = {"mean": p99_ns, "p50": p99_ns, "p99": p99_ns, "p999": p99_ns, "max": p99_ns}
-    told = {**figures, "buckets": [[900, 100]]}
-    return {"position": position, "loop_ns": 1.0, "operations": 10, "latencies": told}
-
-
 def run(
     recorded: Mapping[str, float] | None = None, verify: list[Json] | None = None, **limits: Any
 ) -> RunData:
@@ -43,13 +37,11 @@ def run(
     paced = {"at-2000": 2000.0} if recorded is not None else {}
     of = plan(NAMES, cases=cases, workload={**WORKLOAD, "paced": paced, "round": 10, **limits})
     lines = samples(of, noisy())
-    details = [
-        latency(line["position"], 1e6 * recorded[line["runner"]])
-        for line in lines
-        if recorded and line.get("case") == "at-2000" and line["runner"] in recorded
-    ]
+    for line in lines:
+        if recorded and line.get("case") == "at-2000" and line["runner"] in recorded:
+            line["p99_ns"] = 1e6 * recorded[line["runner"]]
     verified = checks(of) if verify is None else verify
-    return from_records(of, verified, lines, {"cores": "4"}, details=details)
+    return from_records(of, verified, lines, {"cores": "4"})
 
 
 def advice(run: RunData) -> Recommendation:

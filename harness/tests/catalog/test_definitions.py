@@ -260,7 +260,7 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
             "there is no mode houre; expected advise, claims,",
         ),
         ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
-        ("modes.toml", "[250, 400]", "[400, 60]", "quick.warmup_ms: Value error, expected [least"),
+        ("modes.toml", "[100, 400]", "[400, 60]", "quick.warmup_ms: Value error, expected [least"),
         ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),
     ],
 )

@@ -224,16 +224,16 @@ def test_what_waits_stands_beside_the_time() -> None:
 
 
 def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
-    paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5, writer_busy=0.0,
+    paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5,
                   pacing=900.0, p999=Interval(2e6, None, None), file=4096)  # fmt: skip
     alone = Place("b", "r", file=4096)
     table = claims.ranking(Ranking("T", "p99", [], [paced, alone], []))
     assert titles(table)[1:] == [
-        "99.9 %", "writer's 99 %", "busy", "writer's busy", "pacing error, 99 %"
+        "99.9 %", "writer's 99 %", "busy", "pacing error, 99 %"
     ]  # fmt: skip
     assert [[cell.text for cell in row.cells[1:]] for row in table.rows] == [
-        ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
-        [claims.NONE] * 5,
+        ["2.00\u202fms", "7.00\u202fms", "50 %", "900\u202fns"],
+        [claims.NONE] * 4,
     ]
 
 

@@ -226,6 +226,15 @@ def test_a_coarse_clock_asks_for_longer_iterations() -> None:
     assert (coarse.operations, coarse.lap) == (1024, 1)
 
 
+def test_threads_that_wait_for_each_other_at_its_ends_have_a_long_iteration() -> None:
+    """20 ms are 2,000 operations of 10 µs; a lap is as long at least."""
+    for together in ({"workers": 2}, {"processes": 2}):
+        both = found({"a": seen()}, **together)
+        assert (both.operations, both.lap) == (2048, 1)
+    longer = found({"a": seen()}, workers=2, walk=16_384)
+    assert (longer.operations, longer.lap) == (2048, 2)
+
+
 def test_a_lap_is_at_least_a_quarter_of_the_walk() -> None:
     short, long = found({"a": seen()}, walk=4096), found({"a": seen()}, walk=16_384)
     assert (short.whole, long.whole) == (True, True)

@@ -91,9 +91,9 @@ def test_a_run_from_before_a_figure_goes_on(run: RunDirectory) -> None:
 
 def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> None:
     iterations = Iterations(warmup_ns=[9], iterations_ns=[1, 2], counted=[True, False])
-    run.add([Record(sample(7), iterations, Detail(loop_ns=5, operations=2, busy=3))])
+    run.add([Record(sample(7), iterations, Detail(latencies=[(5, 3)]))])
     assert ask(run.path, "SELECT * FROM iteration") == [(1, "[9]", "[1,2]", "[]", "[1,0]")]
-    assert ask(run.path, "SELECT record ->> 'busy' FROM detail") == [(3,)]
+    assert ask(run.path, "SELECT record ->> '$.latencies[0][1]' FROM detail") == [(3,)]
 
 
 @pytest.mark.parametrize(

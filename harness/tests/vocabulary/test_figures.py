@@ -252,17 +252,8 @@ def test_a_quantile_lies_in_the_bucket_of_the_ordered_value(times: list[int], q:
     assert low <= found <= high
 
 
-def test_nothing_has_no_quantile_and_no_mean() -> None:
+def test_nothing_has_no_quantile() -> None:
     assert detail.quantile({}, 0.5) is None
-    assert detail.mean({}) is None
-
-
-@given(st.lists(NS, min_size=1, max_size=100))
-def test_the_mean_is_as_near_as_the_buckets_are_narrow(times: list[int]) -> None:
-    found = detail.mean(detail.merged([[(detail.bucket(t), 1)] for t in times]))
-    exact = sum(times) / len(times)
-    assert found is not None
-    assert abs(found - exact) <= exact / 128 + 1e-9
 
 
 MIB = 2**20

@@ -307,13 +307,11 @@ class Performer:
     def _record(
         self, slot: Slot, attempt: Attempt, *, digest: bool, turned: Turned | None = None
     ) -> Record:
-        """What is kept: details for claims and for latencies, since nobody else reads them."""
+        """What is kept of the attempt."""
         sample, iterations = to_sample(slot, attempt, digest=digest, turned=turned)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None:
             return Record(sample)
-        if self._plan.kind != "claims" and not any(worker.latencies for worker in result.workers):
-            return Record(sample, iterations)
         resident = attempt.invocation.resident
         more = detail(result, attempt.launch, wal=attempt.wal, resident=resident)
         return Record(sample, iterations, more)

@@ -166,6 +166,7 @@ def _course(iterations_ns: Sequence[int], operations: int) -> list[tuple[float, 
 
 
 LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrupted
+TOGETHER_MS = 20  # of an iteration of several threads: they wait for each other at its ends
 GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
 QUARTERS = 4  # laps in which a process walks through its pools once
 PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
@@ -246,12 +247,15 @@ def work(
         lap = timed_operations // rounds
         operations = looked_at(case, warmup, lap)
         return Work(operations, lap // operations, rounds, 0, whole=False)
-    usual_lap = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
+    together_ms = TOGETHER_MS if case.threads > 1 else 0
+    lap_ns = max(mode.lap_ms, together_ms) * 1e6
+    usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
     quarter = _power(case.walk / QUARTERS)
-    whole = quarter * usual <= PATIENCE * mode.lap_ms * 1e6
+    whole = quarter * usual <= PATIENCE * lap_ns
     lap = max(usual_lap, quarter) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
-    operations = min(max(lap // LOOKS, _power(grain)), lap)
+    least = _power(max(grain, together_ms * 1e6 / usual))
+    operations = min(max(lap // LOOKS, least), lap)
     if not turning:
         return Work(operations, lap // operations, rounds, 0, whole=whole)
     lead_in, stagger = (

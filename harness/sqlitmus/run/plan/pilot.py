@@ -9,6 +9,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
 from sqlitmus.run.measure import blocks
@@ -310,13 +311,8 @@ def plan_counts(
     and its record in `answers` has the reason. Where processes take turns, their lead-in leaves a
     bias of at most a quarter of the `margin`.
     """
-    new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
-    now = pace() if mode.pilot and new and context.starts else None
-    observed = {
-        case.id: _all_observed(context, case, cells, answers, mode, reference, given, now)
-        for case in cases
-    }
     by_id = {case.id: case for case in cases}
+    observed = _all_observed(context, by_id, cells, answers, mode, reference, given)
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
     piloted = {case.id for case in cases if case.metric == "steady" and not case.fixed}
@@ -378,6 +374,25 @@ def plan_counts(
     return planned
 
 
+def first_look(
+    preset: Preset, observed: Mapping[str, Mapping[str, Observed | None]], runners: Iterable[str]
+) -> str:
+    """What the pilot's processes of the `runners` take for the calls of a preset, in a sentence:
+    nothing where fewer than two went well in all of its cases."""
+    sums: dict[str, float] = {}
+    for name in runners:
+        each = {case: of.get(name) for case, of in observed.items()}
+        if all(o and o.operation_ns for o in each.values()):
+            sums[name] = sum(preset.calls[case] * o.mean_ns for case, o in each.items() if o)
+    if len(sums) < 2:
+        return ""
+    takes = [f"{name} {sums[name] / 1e6:.2g} ms" for name in sorted(sums, key=sums.__getitem__)]
+    return (
+        f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
+        f"about {listed(takes)} of database time"
+    )
+
+
 def _in_whole_walks(
     turning: Mapping[str, Turning],
     stated: Collection[str],
@@ -406,6 +421,33 @@ def as_given(counts: Counts) -> Work:
 
 
 def _all_observed(
+    context: Context,
+    cases: Mapping[str, PlannedCase],
+    cells: Cells,
+    answers: Answers,
+    mode: Mode,
+    reference: str,
+    given: PlannedCounts,
+) -> dict[str, dict[str, Observed | None]]:
+    """The observations of all cases, those of the first preset first; says what they come to."""
+    new = any(name not in given.get(case, {}) for case in cases for name in cells[case])
+    now = pace() if mode.pilot and new and context.starts else None
+    preset = next(
+        (p for p in context.catalog.presets.values() if p.calls.keys() <= cases.keys()), None
+    )
+    calls = preset.calls if preset else {}
+    observed: dict[str, dict[str, Observed | None]] = {}
+    for case in sorted(cases, key=lambda case: case not in calls):
+        each = _observed_case(context, cases[case], cells, answers, mode, reference, given, now)
+        observed[case] = each
+        if preset and observed.keys() == calls.keys():
+            roles = {name: runner.spec.role for name, runner in context.installed.items()}
+            if words := first_look(preset, observed, [n for n in roles if roles[n] == "runner"]):
+                context.progress.say(words)
+    return observed
+
+
+def _observed_case(
     context: Context,
     case: PlannedCase,
     cells: Cells,

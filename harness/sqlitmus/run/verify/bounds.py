@@ -47,7 +47,7 @@ class Arrangement:
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
         together = case.workers > 1 or case.processes is not None
         return cls(
-            workers=case.workers * (case.processes or 1),
+            workers=case.threads,
             processes=case.processes or 1,
             resets=bool(spec.reset),
             planned=planned,

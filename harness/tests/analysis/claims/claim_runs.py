@@ -170,36 +170,27 @@ def times(of: Json, spread: float = 0.01) -> runs.Times:
     return time
 
 
-def details(lines: list[Json]) -> list[Json]:
-    """A detail of each sample: latencies of 1000 operations about its time, two in steps above."""
-    found: list[Json] = []
-    for line in lines:
+def run(of: Json, lines: list[Json], *, machine: Json | None = None, told: bool = True) -> RunData:
+    """The run of that plan with those samples. If `told`, each has latencies of 1000 operations
+    about its time, some twice and some four times as long, and a launch of two processes."""
+    details: list[Json] = []
+    for line in lines if told else []:
         if "case" not in line:
             continue
         each = line["steady_ns"] / 100
+        latencies = {"p50_ns": each, "p99_ns": each * 2, "p999_ns": each * 4}
+        own = {"iteration_median_ns": line["steady_ns"], "longest_ns": each * 4, "unfair": 1.25}
+        line.update({**latencies, **own, **line})
         counts = {bucket(round(each * step)): n for step, n in ((1, 980), (2, 15), (4, 5))}
-        found.append(
+        cpus = {"0": 0.9, "1": 0.5}
+        details.append(
             {
                 "position": line["position"],
-                "loop_ns": line["steady_ns"],
-                "operations": 100,
-                "latencies": {
-                    "mean": each,
-                    "p50": each,
-                    "p99": each * 2,
-                    "p999": each * 4,
-                    "max": each * 4,
-                    "buckets": sorted(counts.items()),
-                },
-                "spread": 1.25,
-                "launch": {
-                    "processes": 2,
-                    "skew_us": [40.0, 50.0, 60.0],
-                    "cpus": {"0": 0.9, "1": 0.5},
-                },
+                "latencies": sorted(counts.items()),
+                "launch": {"processes": 2, "skew_us": [40.0, 50.0, 60.0], "cpus": cpus},
             }
         )
-    return found
+    return runs.from_records(of, checked(of), lines, machine or {}, details=details)
 
 
 def make(
@@ -217,10 +208,5 @@ def make(
         for line in runs.samples(of, times(of, spread))
         if line.get("case") != "read@mode=broken"
     ]
-    return runs.from_records(
-        of,
-        checked(of),
-        lines,
-        {"cores": cores, "cpu": "A processor", "os": "A system"},
-        details=details(lines) if told else None,
-    )
+    machine = {"cores": cores, "cpu": "A processor", "os": "A system"}
+    return run(of, lines, machine=machine, told=told)

@@ -3,17 +3,15 @@
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunData, RunDataError, analyse, read
-from sqlitmus.analysis.data import FIGURES
+from sqlitmus.analysis import RunDataError, analyse, read
 from sqlitmus.render.document import sentences
 from sqlitmus.render.document.claims import ends
 from sqlitmus.results.claims import Claim, Row
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
-from tests.analysis.claims.claim_runs import claim, details, group, make, row
+from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.worded import canary, headline
 
 Json = dict[str, Any]
@@ -154,13 +152,10 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
     def first(*claims: Json) -> Row:
         planned = {**claim_runs.planned(*claims), "canary": None}
         lines = runs.samples(planned, claim_runs.times(planned, 0.12))
-        told = claim_runs.details(lines)
-        checks = claim_runs.checked(planned)
-        run = runs.from_records(planned, checks, lines, {}, details=told)
-        return analyse(run).claims[0].groups[0].rows[0]
+        return analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows[0]
 
     weak = claim(group(row("same")), name="weak")
-    metrics = ("steady", "loop", "average", "p99", "p999", "max")
+    metrics = ("steady", "loop", "p50", "p99", "p999", "max")
     noisy = [
         group(row("noisy", 1.2), metric=metric, runners=["fast", "slow"]) for metric in metrics
     ]
@@ -247,7 +242,6 @@ METRICS = [
     ("steady", 1000.0, "operation"),
     ("wall", 1000.0 * 100 * 20, "process"),
     ("loop", 1000.0, "operation"),
-    ("average", 1000.0, "operation"),
     ("p50", 1000.0, "operation"),
     ("p99", 2000.0, "operation"),
     ("p999", 4000.0, "operation"),
@@ -284,9 +278,7 @@ def test_time_per_row_is_of_the_rows_that_were_verified() -> None:
 def test_a_quantile_is_never_told_more_finely_than_a_bucket() -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="p99")))
     lines = runs.samples(planned, lambda c, _label, _block: 500.0 if c else 1000.0)
-    details = claim_runs.details(lines)
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
-    (found,) = analyse(run).claims[0].groups[0].rows
+    (found,) = analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows
     assert found.verdict == "reproduced"
     assert found.ratio is not None
     assert found.ratio.low == pytest.approx(2 * (1 - 1 / 128), rel=1e-3)
@@ -323,11 +315,9 @@ def test_what_cannot_be_tested_here_says_why(asked: Json, changes: Json, reason:
 def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="loop")))
     lines = runs.samples(planned, claim_runs.times(planned))
-    details = [
-        {**one, "loop_ns": 0} if n < 2 else one for n, one in enumerate(claim_runs.details(lines))
-    ]
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
-    (found,) = analyse(run).claims[0].groups[0].rows
+    for line in lines[:2]:
+        line["iteration_median_ns"] = 0
+    (found,) = analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows
     assert found.ratio is not None
     assert 0 < found.blocks < claim_runs.BLOCKS
 
@@ -375,15 +365,8 @@ def iterating(
         name: {"fast": runs.counts(operations)}
         for name, operations in (("read", base), (case, new))
     }
-    lines = claim_runs.runs.samples(planned, claim_runs.times(planned))
-    run = runs.from_records(
-        planned,
-        claim_runs.checked(planned),
-        lines,
-        {},
-        details=claim_runs.details(lines),
-    )
-    return analyse(run).claims[0].groups[0].rows[0]
+    lines = runs.samples(planned, claim_runs.times(planned))
+    return analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows[0]
 
 
 @pytest.mark.parametrize("metric", ["steady", "loop", "p99", "max"])
@@ -493,13 +476,8 @@ def test_a_ranking_is_fastest_first_and_names_what_is_missing() -> None:
         "slow in read@mode=broken: missing: not selected for this run",
     ]
     first = found.places[0]
-    assert (first.cpus, first.cpu, first.spread, first.skew) == (
-        {"0": 0.9, "1": 0.5},
-        pytest.approx(1.4),
-        1.25,
-        50_000,
-    )
-    assert (first.busy, first.writer_busy, first.pacing) == (None, None, None)
+    assert (first.cpus, first.spread, first.skew) == ({"0": 0.9, "1": 0.5}, 1.25, 50_000)
+    assert (first.busy, first.pacing) == (None, None)
 
 
 def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -> None:
@@ -509,14 +487,10 @@ def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -
         name: {"fast": runs.counts(100, iterations=4)} for name in claim_runs.TIMES
     }
     lines = runs.samples(planned, claim_runs.times(planned))
-    details = claim_runs.details(lines)
     # of an iteration
     switches = {"switches_voluntary": 200, "switches_involuntary": 5}
     lines = [{**line, **switches} if "case" in line else line for line in lines]
-    run = runs.from_records(
-        planned, claim_runs.checked(planned), lines, {"cores": "4"}, details=details
-    )
-    (found,) = analyse(run).claims
+    (found,) = analyse(claim_runs.run(planned, lines)).claims
     place, point = found.rankings[0].places[1], found.threads[0].lines[0].points[1]
     assert (place.label, point.threads) == ("mode=none", 2)
     assert place.load.cpu == pytest.approx(1000, rel=0.02)
@@ -528,15 +502,12 @@ def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -
 def test_a_writer_and_its_pace_stand_in_a_ranking() -> None:
     planned = claim_runs.planned(claim_runs.EVERYTHING)
     lines = runs.samples(planned, claim_runs.times(planned))
-    writer = {"mean": 5, "p50": 6, "p99": 7, "p999": 8, "max": 9, "buckets": [[5, 1]]}
-    details = [
-        {**one, "writer": writer, "busy": 3 if n % 12 == 0 else 0, "pacing_p99_ns": 900}
-        for n, one in enumerate(claim_runs.details(lines))
-    ]
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
-    places = analyse(run).claims[0].rankings[0].places
+    for number, line in enumerate(lines):
+        busy = 0.3 if number % 12 == 0 else 0.0
+        line |= {"writer_p99_ns": 7, "busy": busy, "pacing_ns": 900}
+    places = analyse(claim_runs.run(planned, lines)).claims[0].rankings[0].places
     assert {place.writer_p99 and place.writer_p99.value for place in places} == {7}
-    assert {(place.pacing, place.writer_busy) for place in places} == {(900, 0)}
+    assert {place.pacing for place in places} == {900}
     # what befell few blocks is not lost in a median
     assert max(place.busy or 0 for place in places) > 0
     assert None not in {place.busy for place in places}
@@ -567,14 +538,7 @@ def test_threads_are_those_of_all_processes() -> None:
     for one in planned["cases"]:
         one["processes"] = 2
     lines = runs.samples(planned, claim_runs.times(planned))
-    details = claim_runs.details(lines)
-    run = runs.from_records(
-        planned,
-        claim_runs.checked(planned),
-        lines,
-        {"cores": "2"},
-        details=details,
-    )
+    run = claim_runs.run(planned, lines, machine={"cores": "2"})
     (found,) = analyse(run).claims[0].threads
     assert [(p.threads, p.over) for p in found.lines[0].points] == [(2, False), (4, True)]
     assert not found.rates
@@ -603,79 +567,24 @@ def plan(**changes: object) -> Json:
     )
 
 
-def make_details(told: list[Json] | None, *, blocks: list[Json] | None = None) -> RunData:
-    of = plan()
-    lines = runs.samples(of, runs.noisy())
-    return runs.from_records(of, runs.checks(of), lines, {}, blocks=blocks or [], details=told)
-
-
-def told() -> list[Json]:
-    return details(runs.samples(plan(), runs.noisy()))
-
-
-def test_a_run_without_the_file_has_none() -> None:
-    assert make_details(None).details is None
-
-
-def test_each_figure_stands_where_its_sample_does() -> None:
-    found = make_details(told())
-    assert found.details is not None
-    assert found.details.figures.keys() == FIGURES.keys()
-    average = found.details.figures["average"]
-    assert average.shape == found.samples.time.shape == (2, 3, 3)
-    np.testing.assert_allclose(average, found.samples.time)
-    np.testing.assert_allclose(found.details.figures["loop"], found.samples.time)
-    np.testing.assert_allclose(found.details.figures["p999"], 4 * found.samples.time)
-
-
-def test_single_figures_of_an_invocation() -> None:
-    own = told()[0] | {
-        "busy": 3,
-        "writer_busy": 2,
-        "writer": {"mean": 5, "p50": 6, "p99": 7, "p999": 8, "max": 9, "buckets": [[5, 1]]},
-    }
-    figures = (make_details([own]).details or pytest.fail("no details")).figures
-    place = np.argwhere(~np.isnan(figures["busy"]))
-    assert len(place) == 1
-    read = {name: figures[name][tuple(place[0])] for name in figures}
-    assert {name: read[name] for name in ("busy", "writer busy", "spread")} == {
-        "busy": 3,
-        "writer busy": 2,
-        "spread": 1.25,
-    }
-    assert read["writer p99"] == 7
-    assert read["cpu"] == pytest.approx(1.4)
-    assert read["skew"] == 50_000
-
-
 def test_histograms_are_merged_over_the_blocks_of_a_cell() -> None:
-    found = make_details(told()).details
-    assert found is not None
-    assert set(found.histograms) == {(c, s) for c in range(2) for s in range(3)}
-    assert all(sum(buckets.values()) == 3 * 1000 for buckets in found.histograms.values())
-    assert found.cpus[0, 0] == {"0": 0.9, "1": 0.5}
-
-
-def test_what_was_not_recorded_is_nan() -> None:
-    bare = [{"position": 0, "loop_ns": 5e5, "operations": 100}]
-    found = make_details(bare).details
-    assert found is not None
-    assert np.nansum(found.figures["loop"]) == 5000
-    for name in ("average", "p50", "writer p99", "spread", "cpu", "skew"):
-        assert np.isnan(found.figures[name]).all()
-    assert not found.histograms
-    assert not found.cpus
+    found = claim_runs.run(plan(), runs.samples(plan(), runs.noisy())).details
+    assert set(found) == {(c, s) for c in range(2) for s in range(3)}
+    assert all(sum(cell.buckets.values()) == 3 * 1000 for cell in found.values())
+    assert found[0, 0].cpus == {"0": [0.9] * 3, "1": [0.5] * 3}
+    assert found[0, 0].skews == [50_000] * 3
 
 
 def test_a_run_without_details_has_none() -> None:
-    assert make_details([]).details is None
+    assert claim_runs.run(plan(), runs.samples(plan(), runs.noisy()), told=False).details == {}
 
 
 def test_a_record_that_is_no_detail_is_named() -> None:
     of = plan()
     db = runs.empty()
+    details = [{"position": 1, "latencies": [(5, 1)]}]
     lines = runs.samples(of, runs.noisy())
-    run = runs.filled(db, of, runs.checks(of), lines, {}, details=told())
-    db.execute('UPDATE detail SET record = \'{"latencies": {"mean": "much"}}\' WHERE sample = 2')
-    with pytest.raises(RunDataError, match=r"detail of sample 2: \$\.loop_ns: Field required"):
+    run = runs.filled(db, of, runs.checks(of), lines, {}, details=details)
+    db.execute("UPDATE detail SET record = '{\"launch\": {}}'")
+    with pytest.raises(RunDataError, match=r"detail of sample 2: \$\.launch\.processes: Field"):
         read(db, run, {})
