@@ -159,8 +159,11 @@ class Seat:
 
     def _turn(self) -> None:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
-        last = self._group.left == turn
-        together = turn - 1 if last else turn  # before its last one it stands at the barrier
+        # Before its last one it stands at the barrier, where anybody looks at it: threads that
+        # waited often begin on one processor.
+        looks = self._binding or self._begun or self._writing
+        last = bool(looks) and self._group.left == turn
+        together = turn - 1 if last else turn
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
