@@ -74,10 +74,10 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
-# an operation takes 2.2 µs, the mean of old and new: 10 ms are 4,096 of them in 8 iterations;
-# without a pilot each scenario has its own number
+# an operation takes 2.2 µs, the mean of old and new: 10 ms are 4,096 of them in 8 iterations, an
+# iteration of several threads has 20 ms; without a pilot each scenario has its own number
 ALIKE = [
-    ("get@workers=2", "piloted", {512}),
+    ("get@workers=2", "piloted", {8192}),
     ("all", "piloted", {512}),
     ("get@workers=2", "standard", {4}),
     ("all", "standard", {4, 2}),
@@ -140,17 +140,6 @@ def test_a_planted_claim_gets_the_word_of_its_truth(
     (line,) = [line for line in done.out.splitlines() if line.startswith("The new one is faster  ")]
     assert line.split()[5] == "1.24×"
     assert line.endswith(f" {word}")
-
-
-def test_only_a_claims_run_keeps_what_only_claims_show(
-    desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
-) -> None:
-    claims(*OPTIONS, "-q")
-    kept = "SELECT count(*) FROM detail"
-    assert ask(desk.clone.latest().path, kept) == [(3 * 12,)]  # the canary, too
-    done = desk.sqlitmus(capsys, "run", "--case", "get", *OPTIONS, "-q")
-    assert done.code == 0, done.err
-    assert ask(desk.clone.latest().path, kept) == [(0,)]
 
 
 def test_a_claims_run_is_rendered_again_from_its_folder(

@@ -124,10 +124,9 @@ def play(
     entries = [
         Entry(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
-            single=single(seating.case),
             patient=_patient(seating.case),
             never_waits=invocations.judging.how(seating.case).never_waits,
-            database=run.ready.target if seating.case.writes or single(seating.case) else None,
+            database=run.ready.target,
         )
         for run, seating in zip(begun, seatings, strict=True)
     ]
@@ -144,11 +143,6 @@ def play(
         level = seat.steady_ns if right else None
         turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
     return turned
-
-
-def single(case: PlannedCase) -> bool:
-    """Whether one thread does the work of a process."""
-    return case.workers == 1
 
 
 def _patient(case: PlannedCase) -> bool:

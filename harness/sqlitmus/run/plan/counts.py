@@ -229,11 +229,14 @@ def work(
     observed: Iterable[Observed | None],
     mode: Mode,
     turning: Turning | None = None,
+    *,
+    together: bool = False,
 ) -> Work | None:
     """The work of all cells of `case`; None without a pilot of any.
 
     `observed` are those of all cases that are compared with it. An operation takes about
-    their geometric mean: none of the runners decides the length of a lap alone.
+    their geometric mean: none of the runners decides the length of a lap alone. Several threads do
+    the work of one of these cases if `together`.
     """
     timed = [o for o in observed if o and o.operation_ns is not None]
     if not mode.pilot or not timed:
@@ -247,7 +250,7 @@ def work(
         lap = timed_operations // rounds
         operations = looked_at(case, warmup, lap)
         return Work(operations, lap // operations, rounds, 0, whole=False)
-    together_ms = TOGETHER_MS if case.threads > 1 else 0
+    together_ms = TOGETHER_MS if together or case.threads > 1 else 0
     lap_ns = max(mode.lap_ms, together_ms) * 1e6
     usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
     quarter = _power(case.walk / QUARTERS)

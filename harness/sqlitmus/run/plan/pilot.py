@@ -187,14 +187,12 @@ def who_takes_turns(
     for case in cases:
         if lone(case, context.catalog.scenarios[case.scenario]):
             rounds[case.id] = 0
-    workers = {case.id: case.workers for case in cases}
     turns: dict[str, Turning] = {}
     for unit in connected([case.id for case in cases], compared):
         many = next((rounds[case] for case in unit if rounds.get(case)), usual)
         if all(rounds.get(case, many) for case in unit) and _room(context, unit, observed):
             for case in unit:
-                at_once = 1 if workers[case] > 1 else system.usable()
-                turns[case] = Turning(many, mode.lead_in_ms[1], mode.lap_ms, at_once)
+                turns[case] = Turning(many, mode.lead_in_ms[1], mode.lap_ms, system.usable())
     return turns
 
 
@@ -329,6 +327,7 @@ def plan_counts(
         members = [by_id[case_id] for case_id in unit]
         seen = [each for case in members for each in observed[case.id].values()]
         stated |= {case.id for case in members if any(each.stated for each in members)}
+        together = any(case.threads > 1 for case in members)
         for case in members:
             ready = {n: c for n, c in given.get(case.id, {}).items() if n in cells[case.id]}
             planned[case.id] = ready
@@ -340,9 +339,11 @@ def plan_counts(
                 case: PlannedCase = case,
                 ready: Mapping[str, Counts] = ready,
                 seen: list[Observed | None] = seen,
+                together: bool = together,
             ) -> dict[str, Counts]:
                 first = next(iter(ready.values()), None)
-                todo = as_given(first) if first else work(case, seen, mode, how)
+                todo = work(case, seen, mode, how, together=together)
+                todo = as_given(first) if first else todo
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
             allocated[case.id] = counts_of

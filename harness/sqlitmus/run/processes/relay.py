@@ -72,8 +72,8 @@ AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block
 class Entry:
     """What takes a seat: a command with its job, its turns, and where result and log go.
 
-    `single` says that one thread does the work, which is then bound to a processor; `patient` that
-    it waits for others that open its file. One that does not opens it before the next one starts.
+    `patient` says that it waits for others that open its file. One that does not opens it before
+    the next one starts.
     What others take of the time of one that `never_waits` is looked at, and what is written by one
     that writes to `database`.
     """
@@ -83,7 +83,6 @@ class Entry:
     turns: Turns
     output: Path
     log: Path
-    single: bool = True
     patient: bool = True
     never_waits: bool = False
     database: Path | None = None
@@ -93,7 +92,7 @@ class Seat:
     """The process of `entry`, number `place` of its set, from its start to its result.
 
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
-    `lost_ns` is what others took from each lap, 0 where nobody `looked`. The single thread of its
+    `lost_ns` is what others took from each lap, 0 where nobody `looked`. The thread that does its
     work takes them on `processor`, if there is one.
     """
 
@@ -112,7 +111,7 @@ class Seat:
         self._export = entry.output.with_suffix(".hyperfine.json")
         self._command = hyperfine.command_line(entry.command, self._export, piped=True)
         self._group = ProcessGroup(entry.turns.releases, timeout_s)
-        self._processor = processor if entry.single else None
+        self._processor = processor
         self._binding: Binding | None = None
         self._begun: proc.Look | None = None
         self._lost_in_all_ns: float | None = None
@@ -159,11 +158,8 @@ class Seat:
 
     def _turn(self) -> None:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
-        # Before its last one it stands at the barrier, where anybody looks at it: threads that
-        # waited often begin on one processor.
-        looks = self._binding or self._begun or self._writing
-        last = bool(looks) and self._group.left == turn
-        together = turn - 1 if last else turn
+        last = self._group.left == turn
+        together = turn - 1 if last else turn  # before its last one it stands at the barrier
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
@@ -272,7 +268,7 @@ class Abandoned(Exception):
 class Relay:
     """Plays sets, one at a time; `kill` ends the one under way.
 
-    Work of a single thread is done on `processor`, in all processes alike; None leaves that to the
+    The work is done on `processor`, in all processes alike; None leaves that to the
     system, which moves them.
     """
 
@@ -309,7 +305,7 @@ class Relay:
             for seat in self._seats:
                 seat.arrive()
             watch.arrived([seat.pids() for seat in self._seats])
-            self._warm_up(entries, stopped, watch)
+            self._warm_up(stopped, watch)
             with system.away_from(self.processor):  # each `ready` would wake the harness there
                 for place in self._through(order(len(entries), rounds, seed), watch):
                     _go_on(stopped)
@@ -332,21 +328,15 @@ class Relay:
         for seat in self._seats:
             seat.kill()
 
-    def _warm_up(
-        self, entries: Sequence[Entry], stopped: Callable[[], bool], watch: "_Watch"
-    ) -> None:
-        """Let all seats warm up, one for each processor at once; one by one where each has several
-        threads."""
-        at_once = system.usable() if all(entry.single for entry in entries) else 1
+    def _warm_up(self, stopped: Callable[[], bool], watch: "_Watch") -> None:
+        """Let all seats warm up, as many at once as there are processors."""
 
         def warm_up(seat: Seat) -> None:
             _go_on(stopped)
             seat.warm_up()
 
-        with ThreadPoolExecutor(max_workers=at_once) as pool:
-            for number, _ in enumerate(pool.map(warm_up, self._seats)):
-                if at_once == 1:
-                    watch.had_the_turn(number)
+        with ThreadPoolExecutor(max_workers=system.usable()) as pool:
+            list(pool.map(warm_up, self._seats))
         watch.had_turns()
 
     def _through(self, rounds: list[list[int]], watch: "_Watch") -> Iterator[int]:

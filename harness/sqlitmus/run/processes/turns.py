@@ -58,10 +58,12 @@ class Turns:
 
 def lone(case: PlannedCase, spec: Scenario) -> bool:
     """Whether processes of `case` cannot take turns: its whole process is what is measured, its
-    counts are fixed, it consists of several processes, or something in it goes on by the clock.
+    counts are fixed, something in it goes on by the clock, or several threads do its work, which
+    begin on one processor when they have waited.
     """
     by_the_clock = bool(spec.rate or spec.writer or spec.latencies)
-    return case.metric == "cold" or case.fixed or bool(case.processes) or by_the_clock
+    together = case.threads > 1 or case.processes is not None
+    return case.metric == "cold" or case.fixed or together or by_the_clock
 
 
 def order(seats: int, rounds: int, seed: str) -> list[list[int]]:
