@@ -67,7 +67,13 @@ def main(
     options: Annotated[list[str] | None, typer.Argument(metavar="[-- OPTION…]")] = None,
     cases: Annotated[str, typer.Option(help="Ids, with commas between them.")] = ",".join(CASES),
     drivers: Annotated[str, typer.Option(help="Runners, with commas.")] = ",".join(COMMANDS),
-    blocks: Annotated[int, typer.Option(min=2)] = 5,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help="Only compare both schemes, by whole runs of that suite, for all ratios."
+        ),
+    ] = None,
+    blocks: Annotated[int, typer.Option(min=1)] = 5,
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Of a plain program in a block, in two halves.")
     ] = 3,
@@ -98,7 +104,8 @@ def main(
                 patience_s=patience * 60,
             )
             with suppress(KeyboardInterrupt):  # what there is by then is printed
-                for each in measuring.all(chosen, blocks):
+                played = measuring.suite(suite, blocks) if suite else measuring.all(chosen, blocks)
+                for each in played:
                     repetitions += [each]
     except SqlitmusError as error:
         print(error, file=sys.stderr)
@@ -147,6 +154,24 @@ class Measuring:
                     _say(str(error))
                 _say(f"block {block + 1}: {case}, {time.monotonic() - begin:.0f} s")
 
+    def suite(self, suite: str, blocks: int) -> Iterator[Repetition]:
+        """All steady cases of a suite in each block, by a run in each scheme, in random order."""
+        for block in range(blocks):
+            order = random.Random(block)
+            tables: dict[str, dict[str, dict[str, Published]]] = {}
+            for way in order.sample([*SCHEMES], len(SCHEMES)):
+                idle(self._patience_s)
+                begin = time.monotonic()
+                cells = self._run(way, "--suite", suite)
+                for row in cells:
+                    if row["outcome"] == "ok" and row["metric"] == "steady":
+                        of_case = tables.setdefault(row["case"], {})
+                        of_case.setdefault(way, {})[row["runner"]] = published(row)
+                _say(f"block {block + 1}: {suite}, {way}, {time.monotonic() - begin:.0f} s")
+            for case, ways in tables.items():
+                alike = [name for name in self._names if all(name in of for of in ways.values())]
+                yield Repetition(case, dict.fromkeys(alike, 1.0), {}, ways)
+
     def _once(self, case: str, order: random.Random) -> Repetition:
         task = Task.of(self._catalog, case, self._installed[0], self._folder)
         names = order.sample(self._names, len(self._names))
@@ -159,7 +184,7 @@ class Measuring:
             }
         else:
             ways = order.sample([*SCHEMES], len(SCHEMES))
-            published = {way: self._run(case, way, before) for way in ways}
+            published = {way: self._case(case, way, before) for way in ways}
         after = self._played(task, names[::-1])
         plain = {
             name: (self._ns(before[name]) * self._ns(after[name])) ** 0.5 for name in self._names
@@ -178,16 +203,20 @@ class Measuring:
     def _ns(self, played: Played) -> float:
         return played.ns * (1 - played.waited * self._without_waits)
 
-    def _run(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
-        """A whole run of that case, as its export has it."""
+    def _run(self, way: str, *what: str) -> list[dict[str, str]]:
+        """The cells of a whole run of that case or suite, as its export has them."""
         out = str(self._keep or self._folder / "runs")
         named = [word for name in self._names for word in ("-r", name)]
         _sqlitmus(
-            *("run", "--case", case, *named, "--scheme", SCHEMES[way], "--out", out),
+            *("run", *what, *named, "--scheme", SCHEMES[way], "--out", out),
             *("--reference", self._names[0], "--quiet", "--wait", *self._options),
         )
         exported = _sqlitmus("export", str(Path(out) / "latest"), "--format", "csv")
-        cells = {row["runner"]: row for row in csv.DictReader(io.StringIO(exported))}
+        return [*csv.DictReader(io.StringIO(exported))]
+
+    def _case(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
+        """A whole run of that case."""
+        cells = {row["runner"]: row for row in self._run(way, "--case", case)}
         for name in self._names:
             if cells[name]["outcome"] != "ok":
                 raise NotFit(f"{case}, {name}: {cells[name]['outcome']}: {cells[name]['reason']}")
@@ -216,6 +245,8 @@ def report(repetitions: Sequence[Repetition], reference: str) -> Exit:
     """Print the tables; the exit code that they come to."""
     if not repetitions:
         return Exit.CELLS_FAILED
+    if not any(each.waited for each in repetitions):  # without plain programs
+        return Exit.GATE_FAILED if _schemes(repetitions).too_many else Exit.DONE
     compared = levels(repetitions)
     _print("product ÷ plain", "ns", compared)
     to_reference = ratios(repetitions, reference)

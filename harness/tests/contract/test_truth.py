@@ -5,9 +5,11 @@ import sys
 
 import pytest
 
-from benchmarks.truth import COMMANDS
+from benchmarks.agreement import Bounds, Published, Repetition
+from benchmarks.truth import COMMANDS, report
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit
 from tests import left_out
 from tests.contract.started import command
 
@@ -43,6 +45,21 @@ def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
     assert "turns ÷ plain" in heads[1]
     for name in DRIVERS:
         assert any(line.split()[:2] == ["get-pk", name] for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(("apart", "code"), [(1.0, Exit.DONE), (1.1, Exit.GATE_FAILED)])
+def test_a_suite_in_both_schemes_is_held_against_itself(
+    apart: float, code: Exit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ways = {
+        way: {name: Published(1, Bounds(ratio, ratio * 0.99, ratio * 1.01), 10) for name in "abc"}
+        for way, ratio in (("lone", 1.0), ("turns", apart))
+    }
+    cases = [Repetition(f"case-{n}", dict.fromkeys("abc", 1.0), {}, ways) for n in range(3)]
+    assert report(cases, "node") == code
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line[:12] == "turns ÷ lone"
+               and "case" not in line[:20]]  # fmt: skip
+    assert line.split()[3:5] == ["9", "9" if code else "0"]
 
 
 def test_a_program_that_restarts_its_pool_stands_beside_them() -> None:
