@@ -128,13 +128,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 # The house as `./just bench-house` counts it; it only goes down.
 AT_MOST = {
     "modules": 150,
-    "lines": 36_420,
+    "lines": 36_337,
     "lines of a module, most": 577,
     "longest chain of imports": 21,
     "modules with one importer": 30,
     "import lines, % of code": 8.5,
     "imports from tests": 686,
-    "lines of tests": 39_520,
+    "lines of tests": 39_420,
 }
 
 
