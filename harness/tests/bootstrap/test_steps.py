@@ -144,6 +144,18 @@ def test_npm_gives_the_binaries_of_this_platform_with_their_versions(bench: "Ben
     assert entry(states, "npm", "deno") == {"missing": "no package for this platform provides deno"}
 
 
+def test_the_systems_hyperfine_is_taken_where_its_exports_are_the_same(bench: "Bench") -> None:
+    wanted = bench.context.settings.versions["hyperfine"]
+    patch = wanted.rpartition(".")[0] + ".9"
+    file = bench.tool("hyperfine", f"echo hyperfine {patch}")
+    assert entry(bench.ensure(HYPERFINE), "hyperfine", "hyperfine") == {
+        "path": str(file),
+        "version": patch,
+    }
+    bench.tool("hyperfine", "echo hyperfine 1.2.0")
+    assert "cargo not found" in (look(HYPERFINE, bench.context).missing or "")
+
+
 def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench") -> None:
     states = {name: look(step, bench.context) for name, step in STEPS.items()}
     states |= bench.ensure(bench.step("hyperfine"))
