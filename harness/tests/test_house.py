@@ -134,7 +134,7 @@ AT_MOST = {
     "modules with one importer": 30,
     "import lines, % of code": 8.5,
     "imports from tests": 686,
-    "lines of tests": 39_420,
+    "lines of tests": 39_432,
 }
 
 
