@@ -69,12 +69,12 @@ def test_the_first_look_is_at_what_the_first_preset_calls(desk: Desk) -> None:
     desk.clone.replace(suites, f"cases = [{one}]", f'cases = [{one}, {{ scenario = "all" }}]')
     preset = 'title = "a shop"\nsummary = "-"\ncalls = { get = 900, all = 100 }'
     desk.clone.write("scenarios/presets.toml", f"[operations]\n[shop]\n{preset}")
-    desk.instant.paces |= {"a": even(50_000, "a"), "b": even(5_000, "b")}
+    desk.instant.paces |= {"a": even(1_230_000, "a"), "b": even(5_000, "b")}
     assert desk.run(mode="piloted", blocks=1).exit == 0
     (look,) = [line for line in desk.said().splitlines() if "first look" in line]
     assert look.endswith(
         "first look, one process each, nothing settled: for a shop, 1,000 requests take about "
-        "b 5 ms and a 50 ms of database time"
+        "b 5 ms and a 1,200 ms of database time"
     )
 
 

@@ -387,7 +387,10 @@ def first_look(
             sums[name] = sum(preset.calls[case] * o.mean_ns for case, o in each.items() if o)
     if len(sums) < 2:
         return ""
-    takes = [f"{name} {sums[name] / 1e6:.2g} ms" for name in sorted(sums, key=sums.__getitem__)]
+    takes = [
+        f"{name} {float(f'{sums[name] / 1e6:.2g}'):,g} ms"
+        for name in sorted(sums, key=sums.__getitem__)
+    ]
     return (
         f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
         f"about {listed(takes)} of database time"
