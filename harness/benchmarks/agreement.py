@@ -47,7 +47,8 @@ class Published:
 @dataclass(frozen=True, slots=True)
 class Repetition:
     """One case once, by driver: ns per unit of the plain programs, and the share of their time in
-    which they waited for a processor; and what each way of measuring published."""
+    which they waited for a processor, both empty where none were played; and what each way of
+    measuring published."""
 
     case: str
     plain: Mapping[str, float]
@@ -146,9 +147,7 @@ def within(
 ) -> Iterator[tuple[str, Published, Published]]:
     """The same ratio by two ways of measuring, in each repetition."""
     for each in repetitions:
-        for driver in each.plain if {one, other} <= each.published.keys() else ():
-            name = f"{each.case} {driver}"
-            yield name, each.published[one][driver], each.published[other][driver]
+        yield from _pairs(each.case, each.published.get(one, {}), each.published.get(other, {}))
 
 
 def between(
@@ -157,9 +156,16 @@ def between(
     """The same ratio by the same way of measuring, in each repetition and in the one before."""
     for _, mine in _by_case(repetitions):
         for before, each in pairwise(mine):
-            for driver in each.plain if way in each.published else ():
-                name = f"{each.case} {driver}"
-                yield name, each.published[way][driver], before.published[way][driver]
+            yield from _pairs(each.case, each.published.get(way, {}), before.published.get(way, {}))
+
+
+def _pairs(
+    case: str, one: Mapping[str, Published], other: Mapping[str, Published]
+) -> Iterator[tuple[str, Published, Published]]:
+    """What both published, by case and driver."""
+    for driver in one:
+        if driver in other:
+            yield f"{case} {driver}", one[driver], other[driver]
 
 
 def p_of(one: Published, other: Published) -> float:

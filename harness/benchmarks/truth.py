@@ -61,6 +61,7 @@ RESTARTING_ROWS = 250
 MOST_WAITED = 0.02
 ATTEMPTS = 4
 BUSY_PERCENT = 10.0
+LEAST_BLOCKS = 2
 
 
 def main(
@@ -94,6 +95,8 @@ def main(
     try:
         names = _known("driver", drivers, COMMANDS)
         chosen = _known("case", cases, CASES)
+        if blocks < LEAST_BLOCKS and not suite:
+            raise UsageError(f"--blocks {blocks}: an interval takes {LEAST_BLOCKS} blocks or more")
         if not plant and (reason := unsupported()):
             raise NotFit(f"runs in turns are not to be had here: {reason}")
         repetitions: list[Repetition] = []
@@ -104,9 +107,9 @@ def main(
                 patience_s=patience * 60,
             )
             with suppress(KeyboardInterrupt):  # what there is by then is printed
-                played = measuring.suite(suite, blocks) if suite else measuring.all(chosen, blocks)
-                for each in played:
-                    repetitions += [each]
+                one = measuring.suite if suite else measuring.case
+                for each in measuring.all([suite] if suite else chosen, blocks, one):
+                    repetitions += each
     except SqlitmusError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(error.exit) from None
@@ -140,39 +143,38 @@ class Measuring:
         self._without_waits, self._patience_s = without_waits, patience_s
         self.failed: Exit | None = None
 
-    def all(self, cases: Sequence[str], blocks: int) -> Iterator[Repetition]:
-        """Each case once in each block, in random order; `failed` says that one is left out."""
+    def all(
+        self,
+        names: Sequence[str],
+        blocks: int,
+        one: Callable[[str, random.Random], list[Repetition]],
+    ) -> Iterator[list[Repetition]]:
+        """Each of `names`, played by `one`, once in each block, in random order; `failed` says that
+        one is left out."""
         for block in range(blocks):
             order = random.Random(block)
-            for case in order.sample(cases, len(cases)):
+            for name in order.sample(names, len(names)):
                 idle(self._patience_s)
                 begin = time.monotonic()
                 try:
-                    yield self._once(case, order)
+                    yield one(name, order)
                 except NotFit as error:
                     self.failed = Exit.CELLS_FAILED
                     _say(str(error))
-                _say(f"block {block + 1}: {case}, {time.monotonic() - begin:.0f} s")
+                _say(f"block {block + 1}: {name}, {time.monotonic() - begin:.0f} s")
 
-    def suite(self, suite: str, blocks: int) -> Iterator[Repetition]:
-        """All steady cases of a suite in each block, by a run in each scheme, in random order."""
-        for block in range(blocks):
-            order = random.Random(block)
-            tables: dict[str, dict[str, dict[str, Published]]] = {}
-            for way in order.sample([*SCHEMES], len(SCHEMES)):
-                idle(self._patience_s)
-                begin = time.monotonic()
-                cells = self._run(way, "--suite", suite)
-                for row in cells:
-                    if row["outcome"] == "ok" and row["metric"] == "steady":
-                        of_case = tables.setdefault(row["case"], {})
-                        of_case.setdefault(way, {})[row["runner"]] = published(row)
-                _say(f"block {block + 1}: {suite}, {way}, {time.monotonic() - begin:.0f} s")
-            for case, ways in tables.items():
-                alike = [name for name in self._names if all(name in of for of in ways.values())]
-                yield Repetition(case, dict.fromkeys(alike, 1.0), {}, ways)
+    def suite(self, suite: str, order: random.Random) -> list[Repetition]:
+        """All steady cases of a suite, by a run in each scheme, without plain programs."""
+        tables: dict[str, dict[str, dict[str, Published]]] = {}
+        for way in order.sample([*SCHEMES], len(SCHEMES)):
+            for row in self._run(way, "--suite", suite):
+                if row["outcome"] == "ok" and row["metric"] == "steady":
+                    of_case = tables.setdefault(row["case"], {})
+                    of_case.setdefault(way, {})[row["runner"]] = published(row)
+        return [Repetition(case, {}, {}, ways) for case, ways in tables.items()]
 
-    def _once(self, case: str, order: random.Random) -> Repetition:
+    def case(self, case: str, order: random.Random) -> list[Repetition]:
+        """A case beside its plain programs."""
         task = Task.of(self._catalog, case, self._installed[0], self._folder)
         names = order.sample(self._names, len(self._names))
         before = self._played(task, names)
@@ -184,13 +186,13 @@ class Measuring:
             }
         else:
             ways = order.sample([*SCHEMES], len(SCHEMES))
-            published = {way: self._case(case, way, before) for way in ways}
+            published = {way: self._run_of(case, way, before) for way in ways}
         after = self._played(task, names[::-1])
         plain = {
             name: (self._ns(before[name]) * self._ns(after[name])) ** 0.5 for name in self._names
         }
         waited = {name: (before[name].waited + after[name].waited) / 2 for name in self._names}
-        return Repetition(case, plain, waited, {way: published[way] for way in sorted(published)})
+        return [Repetition(case, plain, waited, {way: published[way] for way in sorted(published)})]
 
     def _played(self, task: Task, names: Sequence[str]) -> dict[str, Played]:
         """The plain programs one after the other, while nobody else measures here."""
@@ -214,7 +216,7 @@ class Measuring:
         exported = _sqlitmus("export", str(Path(out) / "latest"), "--format", "csv")
         return [*csv.DictReader(io.StringIO(exported))]
 
-    def _case(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
+    def _run_of(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
         """A whole run of that case."""
         cells = {row["runner"]: row for row in self._run(way, "--case", case)}
         for name in self._names:
@@ -245,20 +247,18 @@ def report(repetitions: Sequence[Repetition], reference: str) -> Exit:
     """Print the tables; the exit code that they come to."""
     if not repetitions:
         return Exit.CELLS_FAILED
-    if not any(each.waited for each in repetitions):  # without plain programs
-        return Exit.GATE_FAILED if _schemes(repetitions).too_many else Exit.DONE
     compared = levels(repetitions)
     _print("product ÷ plain", "ns", compared)
     to_reference = ratios(repetitions, reference)
     _print(f"ratio to {reference}: product ÷ plain", "ratio", to_reference)
     marks = [mark for row in [*compared, *to_reference] for mark in row.marks]
     apart = _schemes(repetitions)
-    shares = [share for each in repetitions for share in each.waited.values()]
-    print(
-        f"\nplain programs waited for a processor: {fmean(shares):.1%} of their time, "
-        f"{max(shares):.1%} at most"
-    )
-    print(f"{len(marks)} figures: {marks.count('OUTSIDE')} outside, {marks.count('wide')} wide")
+    if shares := [share for each in repetitions for share in each.waited.values()]:
+        print(
+            f"\nplain programs waited for a processor: {fmean(shares):.1%} of their time, "
+            f"{max(shares):.1%} at most"
+        )
+        print(f"{len(marks)} figures: {marks.count('OUTSIDE')} outside, {marks.count('wide')} wide")
     if "OUTSIDE" in marks or apart.too_many:
         return Exit.GATE_FAILED
     return Exit.UNDECIDED if "wide" in marks else Exit.DONE

@@ -23,12 +23,7 @@ from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
 
 # What claims call figures.
-_FIGURES: dict[str, str] = {
-    "wall": "cold",
-    "loop": "iteration_median",
-    "cpu time": "cpu",
-    "max": "longest",
-}
+_FIGURES = {"wall": "cold", "loop": "iteration_median", "cpu time": "cpu", "max": "longest"}
 
 
 class NotHereError(Exception):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
-from sqlitmus.analysis.data import Details, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.tails import rate
@@ -99,7 +99,7 @@ def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
 
 
 def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
-    details = series.run.details.get((spot.case, spot.series), Details())
+    details = series.run.details_of(spot.case, spot.series)
     writer_p99 = series.typical("writer_p99", spot)
     busy = series.mean("busy", spot)
     return Place(
@@ -167,8 +167,7 @@ def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     labels = _labels(series, found)
     cells: list[Latencies] = []
     for case, runner, spot in found:
-        buckets = series.run.details.get((spot.case, spot.series), Details()).buckets
-        if not buckets:
+        if not (buckets := series.run.details_of(spot.case, spot.series).buckets):
             absent.append(f"{runner} in {case}: latencies were not recorded")
             continue
         columns = [(*bounds(number), count) for number, count in sorted(buckets.items())]

@@ -233,6 +233,10 @@ class RunData:
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
     under_way: bool = False
 
+    def details_of(self, case: int, series: int) -> Details:
+        """What the processes of that cell told beyond their figures, perhaps nothing."""
+        return self.details.get((case, series), Details())
+
 
 def load(directory: Path) -> RunData:
     """The run in `directory`, finished or not; raises UsageError for what is none, and for faults

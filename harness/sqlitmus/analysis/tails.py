@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from sqlitmus.analysis.cells import intervals
-from sqlitmus.analysis.data import Details, RunData, Sizes
+from sqlitmus.analysis.data import RunData, Sizes
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, Place, usable
 from sqlitmus.catalog.cases import PlannedCase
@@ -63,7 +63,7 @@ def _cells(
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:
             continue
-        details = run.details.get((place, series), Details())
+        details = run.details_of(place, series)
         wal, resident = (sorted(each, key=_largest) for each in (details.wal, details.resident))
         pacing, time = of["pacing"][series], of["time"][series]
         cells.append(

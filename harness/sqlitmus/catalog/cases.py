@@ -83,6 +83,11 @@ class PlannedCase(Model):
         return self.workers * (self.processes or 1)
 
     @property
+    def together(self) -> bool:
+        """Whether several threads or processes do its work."""
+        return self.workers > 1 or self.processes is not None
+
+    @property
     def total(self) -> int:
         """Operations of a process with these counts, if it does not warm up by time."""
         return self.operations * (self.warmup_iterations + self.iterations)

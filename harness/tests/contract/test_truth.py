@@ -55,7 +55,7 @@ def test_a_suite_in_both_schemes_is_held_against_itself(
         way: {name: Published(1, Bounds(ratio, ratio * 0.99, ratio * 1.01), 10) for name in "abc"}
         for way, ratio in (("lone", 1.0), ("turns", apart))
     }
-    cases = [Repetition(f"case-{n}", dict.fromkeys("abc", 1.0), {}, ways) for n in range(3)]
+    cases = [Repetition(f"case-{n}", {}, {}, ways) for n in range(3)]
     assert report(cases, "node") == code
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line[:12] == "turns ÷ lone"
                and "case" not in line[:20]]  # fmt: skip

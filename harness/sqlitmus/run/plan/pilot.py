@@ -342,8 +342,7 @@ def plan_counts(
                 together: bool = together,
             ) -> dict[str, Counts]:
                 first = next(iter(ready.values()), None)
-                todo = work(case, seen, mode, how, together=together)
-                todo = as_given(first) if first else todo
+                todo = as_given(first) if first else work(case, seen, mode, how, together=together)
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
             allocated[case.id] = counts_of
@@ -445,8 +444,8 @@ def _all_observed(
         each = _observed_case(context, cases[case], cells, answers, mode, reference, given, now)
         observed[case] = each
         if preset and observed.keys() == calls.keys():
-            roles = {name: runner.spec.role for name, runner in context.installed.items()}
-            if words := first_look(preset, observed, [n for n in roles if roles[n] == "runner"]):
+            choices = [n for n, each in context.installed.items() if each.spec.role == "runner"]
+            if words := first_look(preset, observed, choices):
                 context.progress.say(words)
     return observed
 

@@ -62,8 +62,7 @@ def lone(case: PlannedCase, spec: Scenario) -> bool:
     begin on one processor when they have waited.
     """
     by_the_clock = bool(spec.rate or spec.writer or spec.latencies)
-    together = case.threads > 1 or case.processes is not None
-    return case.metric == "cold" or case.fixed or together or by_the_clock
+    return case.metric == "cold" or case.fixed or case.together or by_the_clock
 
 
 def order(seats: int, rounds: int, seed: str) -> list[list[int]]:

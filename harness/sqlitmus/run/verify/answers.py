@@ -232,7 +232,7 @@ def verify_at_once(
     measured: verification proper has one connection. Those that go wrong get records that say so.
     """
     for case in cases:
-        if case.workers == 1 and not case.processes:
+        if not case.together:
             continue
         for name in answers.fit(cells)[case.id]:
             if context.stop.requested:

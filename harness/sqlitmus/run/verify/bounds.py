@@ -45,13 +45,12 @@ class Arrangement:
     def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
         """That of `case`, which is of the scenario `spec`."""
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
-        together = case.workers > 1 or case.processes is not None
         return cls(
             workers=case.threads,
             processes=case.processes or 1,
             resets=bool(spec.reset),
             planned=planned,
-            never_waits=not (together or planned or spec.writes or spec.timer_ms),
+            never_waits=not (case.together or planned or spec.writes or spec.timer_ms),
         )
 
 
