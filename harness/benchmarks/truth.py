@@ -9,8 +9,8 @@ reverse; options after `--` are those of both runs, whose figures are read by `e
 `product ÷ plain`: published time over plain time, mean of log ratios within blocks with its 95 %
 interval, and the same of ratios to node. `OUTSIDE` lies beyond 3 % (5 % below 1 µs) with its whole
 interval, `wide` is an interval that does not lie within. `turns ÷ lone`: how many of the published
-ratios to node differ at 5 % by their own intervals, beside runs of the same kind from block to
-block.
+ratios to node (with `--suite`, of all pairs) differ at 5 % by their own intervals, beside runs of
+the same kind from block to block.
 
 Exit 1 when one is OUTSIDE, or when more than 7 % of `turns ÷ lone` differ; else 4 when something
 could not be played, and 6 when one is wide.
@@ -78,6 +78,7 @@ def main(
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Of a plain program in a block, in two halves.")
     ] = 3,
+    schemes: Annotated[str, typer.Option(help="Of the runs, with commas.")] = ",".join(SCHEMES),
     without_waits: Annotated[
         bool, typer.Option(help="Deduct what plain programs waited for a processor (Linux).")
     ] = False,
@@ -95,6 +96,7 @@ def main(
     try:
         names = _known("driver", drivers, COMMANDS)
         chosen = _known("case", cases, CASES)
+        ways = _known("scheme", schemes, SCHEMES)
         if blocks < LEAST_BLOCKS and not suite:
             raise UsageError(f"--blocks {blocks}: an interval takes {LEAST_BLOCKS} blocks or more")
         if not plant and (reason := unsupported()):
@@ -102,7 +104,7 @@ def main(
         repetitions: list[Repetition] = []
         with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
             measuring = Measuring(
-                *(names, Path(folder), seconds / 2, plant, keep, options or []),
+                *(names, ways, Path(folder), seconds / 2, plant, keep, options or []),
                 without_waits=without_waits,
                 patience_s=patience * 60,
             )
@@ -123,6 +125,7 @@ class Measuring:
     def __init__(
         self,
         names: Sequence[str],
+        ways: Sequence[str],
         folder: Path,
         seconds: float,
         plant: str | None,
@@ -137,9 +140,9 @@ class Measuring:
         for each in self._installed:
             if each.missing:
                 raise NotFit(f"{each.spec.name}: {each.missing}")
-        self._names, self._folder, self._seconds = names, folder, seconds
+        self._names, self._ways, self._folder, self._seconds = names, ways, folder, seconds
         self._programs = Programs(self._catalog, names, tools, folder)
-        self._plant, self._keep, self._options = plant, keep, options
+        self._plant, self._runs, self._options = plant, keep or folder / "runs", options
         self._without_waits, self._patience_s = without_waits, patience_s
         self.failed: Exit | None = None
 
@@ -166,11 +169,14 @@ class Measuring:
     def suite(self, suite: str, order: random.Random) -> list[Repetition]:
         """All steady cases of a suite, by a run in each scheme, without plain programs."""
         tables: dict[str, dict[str, dict[str, Published]]] = {}
-        for way in order.sample([*SCHEMES], len(SCHEMES)):
-            for row in self._run(way, "--suite", suite):
-                if row["outcome"] == "ok" and row["metric"] == "steady":
-                    of_case = tables.setdefault(row["case"], {})
-                    of_case.setdefault(way, {})[row["runner"]] = published(row)
+        for way in order.sample(self._ways, len(self._ways)):
+            self._run(way, "--suite", suite)
+            for position, reference in enumerate(self._names):
+                rest = self._names[position + 1 :]
+                for row in self._exported("--reference", reference):
+                    if row["runner"] in rest and row["metric"] == "steady" and row["ratio_low"]:
+                        pairs = tables.setdefault(row["case"], {}).setdefault(way, {})
+                        pairs[f"{row['runner']} ÷ {reference}"] = published(row)
         return [Repetition(case, {}, {}, ways) for case, ways in tables.items()]
 
     def case(self, case: str, order: random.Random) -> list[Repetition]:
@@ -185,7 +191,7 @@ class Measuring:
                 "planted": {name: Published(self._ns(instead[name]), None, 0) for name in names}
             }
         else:
-            ways = order.sample([*SCHEMES], len(SCHEMES))
+            ways = order.sample(self._ways, len(self._ways))
             published = {way: self._run_of(case, way, before) for way in ways}
         after = self._played(task, names[::-1])
         plain = {
@@ -205,20 +211,23 @@ class Measuring:
     def _ns(self, played: Played) -> float:
         return played.ns * (1 - played.waited * self._without_waits)
 
-    def _run(self, way: str, *what: str) -> list[dict[str, str]]:
-        """The cells of a whole run of that case or suite, as its export has them."""
-        out = str(self._keep or self._folder / "runs")
+    def _run(self, way: str, *what: str) -> None:
+        """A whole run of that case or suite."""
         named = [word for name in self._names for word in ("-r", name)]
         _sqlitmus(
-            *("run", *what, *named, "--scheme", SCHEMES[way], "--out", out),
+            *("run", *what, *named, "--scheme", SCHEMES[way], "--out", str(self._runs)),
             *("--reference", self._names[0], "--quiet", "--wait", *self._options),
         )
-        exported = _sqlitmus("export", str(Path(out) / "latest"), "--format", "csv")
+
+    def _exported(self, *options: str) -> list[dict[str, str]]:
+        """The cells of the last run, as its export has them."""
+        exported = _sqlitmus("export", str(self._runs / "latest"), "--format", "csv", *options)
         return [*csv.DictReader(io.StringIO(exported))]
 
     def _run_of(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
         """A whole run of that case."""
-        cells = {row["runner"]: row for row in self._run(way, "--case", case)}
+        self._run(way, "--case", case)
+        cells = {row["runner"]: row for row in self._exported()}
         for name in self._names:
             if cells[name]["outcome"] != "ok":
                 raise NotFit(f"{case}, {name}: {cells[name]['outcome']}: {cells[name]['reason']}")
