@@ -84,9 +84,11 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     cells = build_cells(run, outcomes, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]
     cases = [
-        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, least)
-        for case, checks, row, columns, twin, least in zip(
-            plan.cases, answers, cells, compared, twins, detectable(pairs, question), strict=True
+        case_of(case, proven(checks), sentences(plan, case, counted), row, columns, twin, least)
+        for case, checks, counted, row, columns, twin, least in zip(
+            *(plan.cases, answers, measured["checkpoints"], cells, compared, twins),
+            detectable(pairs, question),
+            strict=True,
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))

@@ -68,9 +68,10 @@ def alike(plan: Plan, case: PlannedCase) -> Alike:
     return "iterations" if by_time else "processes"
 
 
-def sentences(plan: Plan, case: PlannedCase) -> str:
+def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | None] = ()) -> str:
     """What a process of `case` does: the operations that it times and those before them, and how
-    many of its parameters it binds; the least of all runners where they differ."""
+    many of its parameters it binds and times; the least of all runners where they differ. That no
+    checkpoint falls into them, where `checkpoints` of runners are known and 0."""
     planned = list(plan.counts.get(case.id, {}).values())
     if not planned or not case.operations or any(counts.warmup_ms for counts in planned):
         return ""
@@ -79,12 +80,20 @@ def sentences(plan: Plan, case: PlannedCase) -> str:
     bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
     warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
     sentence = f"A process times {_counted(timed)} after a warm-up of {warmup}."
+    counted = [measure.value for measure in checkpoints if measure]
+    if case.journal_mode == "wal" and counted and not any(counted):
+        sentence += " No checkpoint falls into them."
     if case.walk == 1:
         return sentence
     walk = _counted(case.walk)
     if bound >= case.walk:
-        return f"{sentence} It binds all parameters, which begin again after {walk}."
-    return f"{sentence} It binds {bound / case.walk:.0%} of the parameters, which are for {walk}."
+        share = min(c.timed_share(case.walk) for c in planned)
+        times = "" if share == 1 or case.writes else f", and times {share:.0%} of them"
+        return f"{sentence} It binds all parameters, which begin again after {walk}{times}."
+    share = f"It binds {bound / case.walk:.0%} of the parameters"
+    if all(length > bound for length in case.walks):
+        return f"{sentence} {share}, which are for {walk}."
+    return f"{sentence} {share} that begin again after {walk}, and all others."
 
 
 def _counted(operations: int) -> str:

@@ -30,8 +30,9 @@ class PlannedCase(Model):
 
     `processes` is None when the runner is started alone, otherwise the number that the launcher
     starts; `workers` counts the threads of each process. After `walk` operations all pools of
-    parameters begin again; an operation is so many `executions`. What `writes` does the operations
-    that its scenario states, `warmup_operations` and then `timed_operations`.
+    parameters begin again, each after one of `walks`; an operation is so many `executions`. What
+    `writes` does the operations that its scenario states, `warmup_operations` and then
+    `timed_operations`.
     """
 
     id: str
@@ -46,6 +47,7 @@ class PlannedCase(Model):
     per_operation: int = Field(ge=1)
     operations: int = Field(ge=0)
     walk: int = Field(default=1, ge=1)
+    walks: list[int] = []
     executions: int = Field(default=1, ge=1)
     writes: bool = False
     warmup_operations: int | None = None
@@ -170,6 +172,13 @@ class Counts(Model):
         more = steps * self.stagger
         return self.model_copy(update={"warmup_iterations": self.warmup_iterations + more})
 
+    def timed_share(self, walk: int) -> float:
+        """The share of a `walk` whose operations a process times at least once."""
+        rounds = self.rounds or 1
+        lead_in = self.operations * self.lead_in
+        lap = self.operations * self.iterations // rounds - lead_in
+        return reached(walk, lap, lead_in, rounds)
+
     def longest(self) -> Self:
         """The same with the longest warm-up, which answers all others, too."""
         return self.staggered(STAGGERS - 1)
@@ -263,6 +272,7 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
     counts = override_of(spec, axes)
     operations = counts.operations
     steps = steps_of(spec, axes)
+    walks = walks_of(steps, int(axes.get("texts", "1")))
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
@@ -278,7 +288,8 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
         **{field: getattr(spec, field) for field in _AS_DEFINED},
         axes=axes,
         operations=operations,
-        walk=walk_of(steps, int(axes.get("texts", "1"))),
+        walk=max(walks, default=1),
+        walks=walks,
         executions=max(sum(step.repeat for step in steps), 1),
         warmup_operations=counts.warmup_operations,
         timed_operations=counts.timed_operations,
@@ -312,11 +323,22 @@ def override_of(spec: Scenario, axes: dict[str, str]) -> Override:
     )
 
 
-def walk_of(steps: Iterable[ScenarioStep], texts: int = 1) -> int:
-    """Operations after which all pools and texts of `steps` begin again; lengths are powers of two,
-    so the longest is a multiple of all."""
+def walks_of(steps: Iterable[ScenarioStep], texts: int = 1) -> list[int]:
+    """Operations after which a pool or the texts of `steps` begin again, each number once, the
+    least first; lengths are powers of two, so the last is a multiple of all."""
     lengths = ((length, step.repeat) for step in steps for length in (step.rows, texts))
-    return max((length // gcd(length, repeat) for length, repeat in lengths), default=1)
+    return sorted({length // gcd(length, repeat) for length, repeat in lengths})
+
+
+def reached(walk: int, lap: int, lead_in: int, rounds: int) -> float:
+    """The share of a `walk` that `rounds` laps reach, each after a lead-in; all in operations, and
+    `lap` and `lead_in` are multiples of one power of two, as a walk is one or more."""
+    step = gcd(walk, lap, lead_in)
+    whole, length, turn = walk // step, lap // step, (lap + lead_in) // step
+    return (
+        len({(r * turn + n) % whole for r in range(rounds) for n in range(min(length, whole))})
+        / whole
+    )
 
 
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:

@@ -1,16 +1,17 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, contextmanager
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
-from math import ceil, gcd
+from math import ceil, gcd, inf
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
-from sqlitmus.catalog.authorizer import Compiled, Origin, Refused
+from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, confined
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
@@ -174,17 +175,19 @@ def _part(
             given = statements.pool(rows, looked.parameters, distinct=not looked.reads)
             at = "sql"
             columns: dict[str, ColumnType] = {}
+            cost = LEAST_INSTRUCTIONS
             if looked.reads:
                 answered = statements.answer(
                     connection, statement.sql, _bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
-                instructions += answered.instructions * statement.repeat
+                cost = max(cost, answered.instructions)
             elif given:
                 most.append(max(len(given.rows) // statement.repeat, 1))
         except (Refused, NoPool) as error:
             problem(str(source.wrong(source.of(name, number, at), str(error))))
             continue
+        instructions += cost * statement.repeat
         for table, actions in looked.writes.items():
             written.setdefault(table, set()).update(actions)
         steps.append(
@@ -261,7 +264,12 @@ SUITE = "workload"
 QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration without a pilot, about a tenth of a second
 MOST_QUERIES = 256  # of an iteration, too
-WARMUP, TIMED = 2, 4  # iterations that a process does of what writes
+LEAST_INSTRUCTIONS = 500.0  # of a statement: fewer than can be told
+WARMUP, TIMED = 2, 4  # iterations that a process does of what writes no checkpoint's worth
+HEAVIEST = 5  # iterations whose instructions a process may do for its checkpoints
+SAMPLED = 64  # times that a query is done to see how many pages it appends to the log
+FRAME = 24  # bytes of the log beside each page
+AUTOCHECKPOINT = 1000  # pages of the log, SQLite's default
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
@@ -272,10 +280,11 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     """
     parts = parts_of(source, copy.file)
     workload = source.workload
-    scenarios = {part.name: _alone(part, workload.profile) for part in parts}
+    written = _writing(copy, parts, dict(catalog.profiles[workload.profile].pragmas))
+    scenarios = {part.name: _alone(part, workload.profile, written[part.name]) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
     scenarios |= {START: _start(first, workload.profile)}
-    mix = _mix(parts, workload.profile, workload.workers)
+    mix = _mix(parts, workload.profile, workload.workers, written)
     if len(parts) > 1:
         scenarios[MIX] = mix
     scenarios |= latency_scenarios(source, mix)
@@ -303,7 +312,73 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     return catalog.model_copy(update=changes)
 
 
-def _alone(part: Part, profile: str) -> Scenario:
+class Writing(NamedTuple):
+    """The share of a checkpoint's pages that an operation appends to the write-ahead log, 0 where
+    that is unknown, and whether each commit `syncs`."""
+
+    share: float
+    syncs: bool
+
+
+_UNSYNCED = ("NORMAL", "OFF", "0", "1")  # of a write-ahead log, values of PRAGMA synchronous
+
+
+def logged(file: Path, parts: Iterable[Part]) -> dict[str, float]:
+    """Pages that each query which writes appends to a write-ahead log, by name: in a copy of `file`
+    the queries are done one after the other. Those that fail are left out."""
+    pages: dict[str, float] = {}
+    writing = [part for part in parts if part.written]
+    if not writing:
+        return pages
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        copy = Path(folder) / "copy.db"
+        fixture.fresh_copy(file, copy)
+        log = copy.with_name(f"{copy.name}-wal")
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+            (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+            for part in writing:
+                times = min(SAMPLED, part.most or SAMPLED)
+                before = log.stat().st_size if log.exists() else 0
+                with suppress(Refused), statements.limited(connection), confined(connection):
+                    for number in range(times):
+                        _do(connection, part, number)
+                    size = log.stat().st_size - before
+                    pages[part.name] = size / (page_size + FRAME) / times
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    return pages
+
+
+def _writing(
+    copy: Snapshot, parts: Sequence[Part], pragmas: Mapping[str, str | int]
+) -> dict[str, Writing]:
+    """What each query writes with `pragmas`, by name."""
+    journal = str(pragmas.get("journal_mode", copy.about.journal_mode)).lower()
+    pages = logged(copy.file, parts) if journal == "wal" else {}
+    limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
+    syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
+    return {
+        part.name: Writing(pages.get(part.name, 0.0) / limit if limit > 0 else 0.0, syncs=syncs)
+        for part in parts
+    }
+
+
+def _do(connection: sqlite3.Connection, part: Part, number: int) -> None:
+    """Do the query once, with the rows of its pools that are due at the operation `number`."""
+    kind = part.query.transaction
+    if kind != "none":
+        connection.execute(f"BEGIN {kind.upper()}")
+    for step in part.steps:
+        rows = _bound(step.given) or [[]]
+        for n in range(number * step.repeat, (number + 1) * step.repeat):
+            connection.execute(step.text({}), rows[n % len(rows)]).fetchall()
+    if kind != "none":
+        connection.execute("COMMIT")
+
+
+def _alone(part: Part, profile: str, writing: Writing) -> Scenario:
     """One query by itself, in one thread."""
     return _scenario(
         title=part.name,
@@ -314,16 +389,21 @@ def _alone(part: Part, profile: str) -> Scenario:
         steps=part.steps,
         transaction=part.query.transaction,
         operations=_operations(part.instructions),
+        instructions=part.instructions,
         most=part.most,
+        writing=writing,
         axes={"profile": [profile]},
     )
 
 
-def _mix(parts: Sequence[Part], profile: str, workers: int) -> Scenario:
+def _mix(
+    parts: Sequence[Part], profile: str, workers: int, writing: Mapping[str, Writing]
+) -> Scenario:
     """All queries, one after the other by weight, in one thread and in `workers` of them."""
     counts = shares([part.query.weight for part in parts])
     pairs = list(zip(parts, counts, strict=True))
     most = [part.most // count for part, count in pairs if part.most]
+    instructions = sum(part.instructions * count for part, count in pairs)
     return _scenario(
         title="The mix",
         question="What do all queries cost together, each as often as its weight says?",
@@ -332,10 +412,13 @@ def _mix(parts: Sequence[Part], profile: str, workers: int) -> Scenario:
         parts=parts,
         steps=[step for part, count in pairs for step in _repeated(part, count)],
         transaction="none",
-        operations=_operations(
-            sum(part.instructions * count for part, count in pairs), sum(counts)
-        ),
+        operations=_operations(instructions, sum(counts)),
+        instructions=instructions,
         most=max(min(most), 1) if most else None,
+        writing=Writing(
+            sum(writing[part.name].share * count for part, count in pairs),
+            syncs=writing[parts[0].name].syncs,
+        ),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=sum(counts),
         mixed=workers > 1 and any(part.written for part in parts),
@@ -387,22 +470,31 @@ def _scenario(
     parts: Iterable[Part],
     most: int | None,
     operations: int,
+    instructions: float = 0.0,
+    writing: Writing | None = None,
     **facts: object,
 ) -> Scenario:
+    """A scenario; an operation has so many `instructions`, and of `most` operations no row is
+    written twice."""
     written: dict[str, set[str]] = {}
     for part in parts:
         for table, actions in part.written.items():
             written.setdefault(table, set()).update(actions)
     reset = list(dict.fromkeys(sql for part in parts for sql in part.reset))
+    work = _stated(operations, most, instructions, writing) if written and writing else None
+    every = _power(most or operations * (WARMUP + TIMED))
+    if work and sum(work[1:]) <= (most or 0):
+        every = sum(work[1:])
+    counts = ("operations", "warmup_operations", "timed_operations")
     return Scenario.model_validate(
         {
             "bound_by": "mixed",
             "fixture": SUITE,
             "writes": bool(written),
             "operations": operations,
-            **(_stated(operations, most) if written else {}),
+            **(dict(zip(counts, work, strict=True)) if work else {}),
             "reset": reset,
-            "reset_every": _power(most or operations * (WARMUP + TIMED)) if reset else None,
+            "reset_every": every if reset else None,
             "readback": statements.readback(written),
             "ascii_ends": all(part.ascii_ends for part in parts),
             **facts,
@@ -410,15 +502,30 @@ def _scenario(
     )
 
 
-def _stated(operations: int, most: int | None) -> dict[str, int]:
-    """The work of a process that writes: a power of two, at most `most` without a reset."""
+def _stated(
+    operations: int, most: int | None, instructions: float, writing: Writing
+) -> tuple[int, int, int]:
+    """What a process does that writes: the operations of an iteration, those of its warm-up, and
+    those timed; at most `most` in all, where rows suffice.
+
+    Two checkpoints fall into those timed, or a multiple, and the time begins half-way between two,
+    so that each half has as many. Where that takes too long, none falls into the process at all.
+    """
     # syncs are counted in twice as many, which a reset must not cut either
     each = _power(max(min(operations, (most or 2 * operations) // 2), 1))
-    return {
-        "operations": each,
-        "warmup_operations": WARMUP * each,
-        "timed_operations": TIMED * each,
-    }
+    if not writing.share:
+        return each, WARMUP * each, TIMED * each
+    bearable = (WARMUP + TIMED) * each
+    if not writing.syncs:
+        bearable = int(min(most or inf, HEAVIEST * INSTRUCTIONS // max(instructions, 1)))
+        cycles = ceil(64 * writing.share)
+        unit = round(cycles / writing.share / 16)
+        if unit >= 16:
+            unit -= unit % 4
+        if 40 * unit <= bearable:
+            return gcd(each, 8 * unit), 8 * unit, 32 * unit
+    few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
+    return min(each, few), WARMUP * few, TIMED * few
 
 
 def _power(count: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.analysis.cells import alike, whole
+from sqlitmus.analysis.cells import alike, sentences, whole
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.cli.export import text_of
@@ -16,7 +16,7 @@ from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.results import machines
-from sqlitmus.results.report import Cell, Report
+from sqlitmus.results.report import Cell, Measure, Report
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
 from tests.analysis.runs import case, make, noisy, plan, samples
@@ -194,32 +194,61 @@ def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
 
 TIMED = "A process times 2,000 operations after a warm-up of 2,000 to 4,000."
 WALKED = " It binds all parameters, which begin again after 4,000 operations."
+HALF = f"{WALKED[:-1]}, and times 50% of them."
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "said"), [((), False), ((None, 0.0), True), ((0.0, 1.0), False)]
+)
+def test_a_page_says_where_no_checkpoint_is_timed(
+    checkpoints: tuple[float | None, ...], *, said: bool
+) -> None:
+    of = Plan.model_validate(plan(counts={"x": {"node": counts()}}), extra="ignore")
+    each = PlannedCase.model_validate(case("x", pragmas=[("journal_mode", "WAL")]))
+    measures = [None if value is None else Measure(value) for value in checkpoints]
+    assert ("No checkpoint falls into them." in sentences(of, each, measures)) == said
 
 
 @pytest.mark.parametrize(
     ("walk", "changes", "said"),
     [
-        (4_000, {}, TIMED + WALKED),
+        (2_000, {}, TIMED + WALKED.replace("4,000", "2,000")),
+        (4_000, {}, TIMED + HALF),
         (
             8_000,
             {},
             TIMED + " It binds 50% of the parameters, which are for 8,000 operations.",
         ),
         (1, {}, TIMED),
-        # lead-ins are no part of what is timed
+        # lead-ins are no part of what is timed: laps of 3 iterations, each 5 after the last
         (
             4_000,
             {"rounds": 4, "lead_in": 2},
-            "A process times 1,200 operations after a warm-up of 2,000 to 4,000." + WALKED,
+            (
+                "A process times 1,200 operations after a warm-up of 2,000 to 4,000."
+                f"{WALKED[:-1]}, and times 30% of them."
+            ),
+        ),
+        # of two pools, one begins again after 1,000 operations
+        (
+            8_000,
+            {"walks": [1_000, 8_000]},
+            (
+                f"{TIMED} It binds 50% of the parameters that begin again after 8,000 operations, "
+                "and all others."
+            ),
         ),
         (4_000, {"warmup_ms": 5}, ""),  # as many operations as that takes
     ],
 )
 def test_a_page_says_what_a_process_does(walk: int, changes: Json, said: str) -> None:
+    walks = {"walks": changes.pop("walks", [])}
     each = {"operations": 100, "iterations": 20, **changes}
     told = {
         "node": counts(**each, warmup_iterations=20),
         "bun": counts(**each, warmup_iterations=40),
     }
-    of = plan(["node", "bun"], cases=[{**case("get-pk"), "walk": walk}], counts={"get-pk": told})
+    of = plan(
+        ["node", "bun"], cases=[{**case("get-pk"), "walk": walk, **walks}], counts={"get-pk": told}
+    )
     assert analyse(make(of, lines=samples(of, noisy()))).cases[0].work == said

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.catalog.cases import STAGGERS, Counts, PlannedCase
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import (
     LONGEST,
@@ -446,6 +446,34 @@ def test_two_subjects_without_a_pilot_have_the_scenarios_counts() -> None:
 # turns ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("lead_in_ms", range(3, 13))
+@pytest.mark.parametrize("operation_us", [1, 2, 3, 5, 8])
+def test_laps_reach_most_rows_of_a_pool_and_those_of_eight_blocks_all(
+    lead_in_ms: int, operation_us: int
+) -> None:
+    turning = Turning(rounds=4, lead_in_ms=lead_in_ms, lap_ms=5)
+    of, observed = case(walk=4096), {"a": seen(operation_us * US)}
+    mode = MODE.model_copy(update={"stagger_ms": 300, "lap_ms": 5})
+    made = work(of, observed.values(), mode, turning)
+    (counts,) = allocate(of, observed, mode, {}, made, turning).values()
+    turns = Turns.of(counts)
+    rows = [
+        {
+            operation % 4096
+            for turn in range(turns.rounds)
+            for operation in range(
+                (start + turn * turns.per_turn + turns.lead_in) * counts.operations,
+                (start + (turn + 1) * turns.per_turn) * counts.operations,
+            )
+        }
+        for start in (counts.staggered(step).warmup_iterations for step in range(STAGGERS))
+    ]
+    assert {len(each) / 4096 for each in rows} == {counts.timed_share(4096)}
+    assert counts.timed_share(4096) >= 0.6
+    assert len(set.union(*rows)) == 4096
+    assert turns.lead_in * counts.operations * operation_us < 1.5e3 * lead_in_ms + 2000
+
+
 def turned(
     observed: Mapping[str, Observed | None], *, alike: bool = False, **changes: Any
 ) -> dict[str, Counts]:
@@ -468,8 +496,8 @@ def test_turns_are_the_same_operations_of_all_processes() -> None:
     each_s = 128 * 5e-6
     # warm-ups are longer by three and a half steps in the mean; seven take 70 ms in the middle of
     # both, and so many iterations are the same for all
-    assert [each.stagger for each in counts.values()] == [8, 8]
-    warmup = fast.warmup + 3.5 * 8
+    assert [each.stagger for each in counts.values()] == [9, 9]
+    warmup = fast.warmup + 3.5 * 9
     assert counts["a"].seconds == pytest.approx(0.05 + (warmup + fast.iterations) * each_s)
 
 

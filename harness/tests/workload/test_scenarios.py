@@ -1,7 +1,9 @@
 """A workload as scenarios: what is measured, how often, and how writes are undone."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ import pytest
 from benchmarks import example_database
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import scenarios
@@ -92,7 +95,61 @@ def test_inserted_rows_go_again_and_what_tables_hold_is_read_back(
         'SELECT count(*) AS held FROM "event"',
         'SELECT count(*) AS held FROM "word"',
     ]
-    assert add.reset_every == 64, "100 documents: the next power of two below"
+    assert add.reset_every == 48, "all that a process does: its documents suffice"
+
+
+NUMBERS = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4096) SELECT i FROM n"
+)
+SMALL = "INSERT INTO event(document) VALUES (?)"
+LARGE = "INSERT INTO document(owner, title, size, body) VALUES (?, '', 0, zeroblob(100000))"
+
+
+def checkpoints(database: Path, sql: str, times: int) -> list[int]:
+    """After which operations the log began anew, of so many in a copy in write-ahead mode."""
+    copy = Path(shutil.copy(database, database.with_name("plain.db")))
+    log, salts = copy.with_name("plain.db-wal"), list[bytes]()
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        for number in range(times):
+            connection.execute(sql, [number])
+            salts.append(log.read_bytes()[16:24])
+    return [number for number in range(1, times) if salts[number] != salts[number - 1]]
+
+
+def work_of(query: Scenario) -> tuple[int, int]:
+    """Operations of its warm-up, and of a half of what is timed."""
+    assert query.warmup_operations
+    assert query.timed_operations
+    return query.warmup_operations, query.timed_operations // 2
+
+
+@pytest.mark.parametrize(("sql", "each"), [(SMALL, 1), (LARGE, 2)])
+def test_each_half_of_what_is_timed_has_as_many_checkpoints(
+    made: Callable[[str], Catalog], database: Path, sql: str, each: int
+) -> None:
+    query = made(f'[query.a]\nsql = "{sql}"\nparameters = "{NUMBERS}"\n').scenarios["a"]
+    begin, half = work_of(query)
+    halves = [
+        (number - begin) // half
+        for number in checkpoints(database, sql, begin + 2 * half)
+        if number >= begin
+    ]
+    assert halves == [0] * each + [1] * each
+    assert query.reset_every == begin + 2 * half
+
+
+@pytest.mark.parametrize(
+    ("above", "parameters"),
+    [("", "SELECT id FROM document"), ('profile = "durable"\n', NUMBERS)],
+)
+def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
+    made: Callable[[str], Catalog], database: Path, above: str, parameters: str
+) -> None:
+    text = f'{above}[query.a]\nsql = "{LARGE}"\nparameters = "{parameters}"\n'
+    query = made(text).scenarios["a"]
+    begin, half = work_of(query)
+    assert not checkpoints(database, LARGE, begin + 2 * half)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,14 @@ from math import ceil, gcd, log, log2, pi, sqrt
 
 import numpy as np
 
-from sqlitmus.catalog.cases import STAGGERS, Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.catalog.cases import (
+    STAGGERS,
+    Cells,
+    Counts,
+    PlannedCase,
+    PlannedCounts,
+    reached,
+)
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine.conditions import probe
 from sqlitmus.stats import power, warmup
@@ -212,9 +219,10 @@ def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
 
 
 def looked_at(case: PlannedCase, warmup: int, lap: int, most: int | None = None) -> int:
-    """Operations between two looks at the clock, of which a `lap` has `LOOKS`, `most` at most: they
-    divide the lap, the `warmup` before it, and what lies between two resets."""
-    each = max(lap // LOOKS, 1)
+    """Operations between two looks at the clock, of which a `lap` has `LOOKS`, of several threads
+    one, `most` at most: they divide the lap, the `warmup` before it, and what lies between two
+    resets."""
+    each = lap if case.threads > 1 else max(lap // LOOKS, 1)
     step = gcd(lap, warmup, case.reset_every or 0)
     return _divisor(step, each if most is None else min(each, most))
 
@@ -265,7 +273,20 @@ def work(
         ceil(ms * 1e6 / (usual * operations))
         for ms in (turning.lead_in_ms, mode.stagger_ms / (STAGGERS - 1))
     )
+    if whole:
+        lead_in = _spread(case.walk, lap, lead_in, rounds, operations)
+        stagger |= bool(stagger)  # an odd number: starts that lie all over the walk
     return Work(operations, lap // operations, rounds, lead_in, whole=whole, stagger=stagger)
+
+
+def _spread(walk: int, lap: int, least: int, rounds: int, operations: int) -> int:
+    """The lead-in, in iterations, after which laps reach most of a walk: `least`, or more, by which
+    a turn becomes longer by a quarter at most."""
+    most = least + (least + lap // operations) // 4
+    return max(
+        range(least, most + 1),
+        key=lambda tried: (reached(walk, lap, tried * operations, rounds), -tried),
+    )
 
 
 def _power(count: float) -> int:

@@ -356,6 +356,7 @@ def plan_counts(
                 shown[case.id] = seen_in_turns
                 turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)
                 allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
+        turning |= _led_in_alike({case: turning[case] for case in unit if case in turning})
     free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
     turning = divided(turning, free, allocated, pairs)
     turning |= _in_whole_walks(turning, stated, by_id, mode)
@@ -394,6 +395,13 @@ def first_look(
         f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
         f"about {listed(takes)} of database time"
     )
+
+
+def _led_in_alike(turning: Mapping[str, Turning]) -> dict[str, Turning]:
+    """Turns of cases that are compared, all with the longest of their lead-ins: so their laps reach
+    the same rows."""
+    longest = max((how.lead_in_ms for how in turning.values()), default=0)
+    return {case: replace(how, lead_in_ms=longest) for case, how in turning.items()}
 
 
 def _in_whole_walks(
