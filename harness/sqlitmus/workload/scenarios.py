@@ -509,7 +509,8 @@ def _stated(
     those timed; at most `most` in all, where rows suffice.
 
     Two checkpoints fall into those timed, or a multiple, and the time begins half-way between two,
-    so that each half has as many. Where that takes too long, none falls into the process at all.
+    so that each half has as many; after a first one, since a log that grows is slower than one that
+    begins anew. Where that takes too long, none falls into the process at all.
     """
     # syncs are counted in twice as many, which a reset must not cut either
     each = _power(max(min(operations, (most or 2 * operations) // 2), 1))
@@ -522,8 +523,8 @@ def _stated(
         unit = round(cycles / writing.share / 16)
         if unit >= 16:
             unit -= unit % 4
-        if 40 * unit <= bearable:
-            return gcd(each, 8 * unit), 8 * unit, 32 * unit
+        if 56 * unit <= bearable:
+            return gcd(each, 8 * unit), 24 * unit, 32 * unit
     few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
     return min(each, few), WARMUP * few, TIMED * few
 
