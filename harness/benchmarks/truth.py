@@ -10,7 +10,8 @@ reverse; options after `--` are those of both runs, whose figures are read by `e
 interval, and the same of ratios to node. `OUTSIDE` lies beyond 3 % (5 % below 1 µs) with its whole
 interval, `wide` is an interval that does not lie within. `turns ÷ lone`: how many of the published
 ratios to node (with `--suite`, of all pairs) differ at 5 % by their own intervals, beside runs of
-the same kind from block to block.
+the same kind from block to block. `ratio ÷ totals` (with `--suite`): what is published of a case
+that writes over the quotient of all time of both runners' timed iterations in that run.
 
 Exit 1 when one is OUTSIDE, or when more than 7 % of `turns ÷ lone` differ; else 4 when something
 could not be played, and 6 when one is wide.
@@ -22,12 +23,13 @@ their pool again after 250 rows, `nothing` are as they are.
 import csv
 import io
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Literal
@@ -61,6 +63,12 @@ RESTARTING_ROWS = 250
 MOST_WAITED = 0.02
 ATTEMPTS = 4
 BUSY_PERCENT = 10.0
+TOTALS = """
+SELECT case_id, runner, sum((SELECT sum(value) FROM json_each(timed)))
+  * 1.0 / sum(json_array_length(timed)) / units
+FROM iteration JOIN sample ON sample.id = iteration.sample JOIN cell ON cell.id = sample.cell
+WHERE sample.outcome = 'ok' AND label = runner GROUP BY 1, 2
+"""
 LEAST_BLOCKS = 2
 
 
@@ -116,6 +124,8 @@ def main(
         print(error, file=sys.stderr)
         raise typer.Exit(error.exit) from None
     code = report(repetitions, names[0])
+    for way, case, name, quotient in measuring.own:
+        print(f"ratio ÷ totals, {way}, {case:24}{name:21}{quotient:.4f}")
     raise typer.Exit(code if code == Exit.GATE_FAILED or not measuring.failed else measuring.failed)
 
 
@@ -145,6 +155,7 @@ class Measuring:
         self._plant, self._runs, self._options = plant, keep or folder / "runs", options
         self._without_waits, self._patience_s = without_waits, patience_s
         self.failed: Exit | None = None
+        self.own: list[tuple[str, str, str, float]] = []
 
     def all(
         self,
@@ -171,6 +182,7 @@ class Measuring:
         tables: dict[str, dict[str, dict[str, Published]]] = {}
         for way in order.sample(self._ways, len(self._ways)):
             self._run(way, "--suite", suite)
+            self.own += self._over_totals(way)
             for position, reference in enumerate(self._names):
                 rest = self._names[position + 1 :]
                 for row in self._exported("--reference", reference):
@@ -223,6 +235,19 @@ class Measuring:
         """The cells of the last run, as its export has them."""
         exported = _sqlitmus("export", str(self._runs / "latest"), "--format", "csv", *options)
         return [*csv.DictReader(io.StringIO(exported))]
+
+    def _over_totals(self, way: str) -> list[tuple[str, str, str, float]]:
+        """Of each case that writes and each runner, its published ratio to the reference over that
+        of all time of the timed iterations in the last run."""
+        with closing(sqlite3.connect(self._runs / "latest" / "run.sqlite")) as connection:
+            mean_ns = {(case, name): ns for case, name, ns in connection.execute(TOTALS)}
+        return [
+            (way, case, name, float(row["ratio"]) * mean_ns[case, first] / mean_ns[case, name])
+            for first in self._names[:1]
+            for row in self._exported("--reference", first)
+            for case, name in [(row["case"], row["runner"])]
+            if row["ratio_low"] and CASES.get(case, ("", 0))[1] and row["metric"] == "steady"
+        ]
 
     def _run_of(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
         """A whole run of that case."""
