@@ -11,7 +11,8 @@ interval, and the same of ratios to node. `OUTSIDE` lies beyond 3 % (5 % below 1
 interval, `wide` is an interval that does not lie within. `turns ÷ lone`: how many of the published
 ratios to node (with `--suite`, of all pairs) differ at 5 % by their own intervals, beside runs of
 the same kind from block to block. `ratio ÷ totals` (with `--suite`): what is published of a case
-that writes over the quotient of all time of both runners' timed iterations in that run.
+that writes over the quotient of all time of both runners' timed iterations in that run, less what
+others took of it.
 
 Exit 1 when one is OUTSIDE, or when more than 7 % of `turns ÷ lone` differ; else 4 when something
 could not be played, and 6 when one is wide.
@@ -64,8 +65,8 @@ MOST_WAITED = 0.02
 ATTEMPTS = 4
 BUSY_PERCENT = 10.0
 TOTALS = """
-SELECT case_id, runner, sum((SELECT sum(value) FROM json_each(timed)))
-  * 1.0 / sum(json_array_length(timed)) / units
+SELECT case_id, runner, sum((SELECT sum(value) FROM json_each(timed))
+  - (SELECT total(value) FROM json_each(lost))) / sum(json_array_length(timed)) / units
 FROM iteration JOIN sample ON sample.id = iteration.sample JOIN cell ON cell.id = sample.cell
 WHERE sample.outcome = 'ok' AND label = runner GROUP BY 1, 2
 """
