@@ -50,8 +50,8 @@ export function paintCase(details, data, state) {
 
 /** The verdict of a row: its symbol and words, what would resolve it, and where one more session
  * would lie. */
-function judged({ cls, symbol, found }, state, medians) {
-  if (!found) return [cls === "base" ? "reference" : "not compared"];
+function judged({ words, symbol, found }, state, medians) {
+  if (!found) return [words];
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
   const parts = [el("i", { "aria-hidden": "true" }, symbol), ` ${found.verdict}${needs}`];
   const shown = (triple) => ratio(state.as ? inverse(triple) : triple);

@@ -103,7 +103,9 @@ function linesOf(data, item, runner, state) {
     const verdict = `${compared.symbol} ${compared.verdict}${needs}`;
     parts.push(el("p", {}, `${what}, from ${compared.blocks} blocks: `, el("b", {}, verdict)));
   }
-  if (!compared && runner !== reference) {
+  const apart = item.apart[runner];
+  if (apart) parts.push(el("p", {}, `Compared with nothing: ${apart}.`));
+  else if (!compared && runner !== reference) {
     parts.push(el("p", {}, `It is not compared with ${state.ref}.`));
   }
   const figure = figureShown(data, state);

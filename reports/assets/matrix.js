@@ -17,9 +17,11 @@ export function absolute(item, runner, state) {
 export function reading(data, item, runner, reference, state) {
   if (item.outcomes[runner] !== "k") return null;
   const own = absolute(item, runner, state);
-  if (runner === reference) return { cls: "base", symbol: "", text: own[0], words: "reference" };
+  const apart = item.apart[runner];
+  const cls = runner === reference ? "base" : "un";
   const found = comparison(data, item, runner, reference);
-  if (!found) return { cls: "un", symbol: "", text: own[0], words: "not compared" };
+  const words = apart ?? (cls === "base" ? "reference" : "not compared");
+  if (!found) return { cls, symbol: "", text: own[0], words, apart };
   const mark = state.as ? inverse(found.ratio) : found.ratio;
   const [text, bounds] = ratio(mark);
   const shown = state.view ? own : [text, bounds];
@@ -56,6 +58,7 @@ function paintCell(cell, shown, at, width, most) {
   const main = cell.querySelector("b");
   const words = cell.querySelector(".v");
   words.textContent = shown.words;
+  cell.querySelector("small")?.toggleAttribute("hidden", !shown.apart);
   let glyph = cell.querySelector(".g");
   if (!shown.mark) {
     main.textContent = shown.text;

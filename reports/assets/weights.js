@@ -43,7 +43,11 @@ export function decide(of, calls, data, out = []) {
   const used = placesOf(calls);
   const absent = names.flatMap((name, r) => {
     const missing = used.filter((o) => of.operations[o][3][r] == null);
-    return missing.length ? [[r, name, missing.map((o) => plural(of.operations[o][1]))]] : [];
+    const reasons = [...new Set(missing.map((o) => of.operations[o][6][r]))];
+    return reasons.map((why) => {
+      const alike = missing.filter((o) => of.operations[o][6][r] === why);
+      return [r, name, alike.map((o) => plural(of.operations[o][1])), why];
+    });
   });
   const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
   const fit = names.map((_, r) => r).filter((r) => !gone.has(r));
@@ -259,8 +263,10 @@ export function sentences(of, found, data) {
   const lines = [`For your calls (${asked} ${PER}): ${verdict(of, found, starts, data.margin)}`];
   lines.push(...behind(found, data));
   lines.push(...spentOn([...front, ...others], called, spent, told, names, byMost));
-  for (const [, name, missing] of absent)
-    lines.push(`${name} is left out: it has no time to compare for ${listed(missing)}.`);
+  for (const [, name, missing, why] of absent) {
+    const reason = why ? `, for ${why} in` : ": it has no time to compare for";
+    lines.push(`${name} is left out${reason} ${listed(missing)}.`);
+  }
   if (pair) lines.push(settledBy(of, names, pair));
   const telling = new Map();
   for (const [o, r, row, at] of changes) {
@@ -351,7 +357,7 @@ function verdict(of, { names, front, others, alike, spent }, starts, margin) {
   if (!front.length)
     return others.length
       ? "nobody is fastest."
-      : "nobody is recommended: no runner completed all of these.";
+      : "nobody is recommended: no runner can be compared in all of these.";
   const per = ` of ${starts ? "start-up and database time" : "database time"} ${PER}`;
   if (front.length > 1) {
     const are = alike ? `equivalent (within ${percent(margin)})` : "not told apart";

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlitmus.analysis.claim_rows import NotHereError, Series, median
+from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, median
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Outcomes
+from sqlitmus.analysis.outcomes import Exclusions, Outcomes
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.provenance import cache_bytes, promise
 from sqlitmus.catalog.settings import PlannedAdvice, Trial
@@ -28,6 +28,7 @@ from sqlitmus.vocabulary.contract import normal_pragma
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
 BASE, NEW = "base", "new"
+_APART = {Effect.LATE, Effect.WARMING, Effect.LESS}
 _EFFECTS: dict[Side, Effect] = {
     "faster": Effect.HELPS,
     "slower": Effect.HURTS,
@@ -45,16 +46,25 @@ class _Measured:
     new: Array
 
 
-def tried(run: RunData, outcomes: Outcomes, planned: PlannedAdvice) -> dict[Trial, Tried]:
+def tried(
+    run: RunData, outcomes: Outcomes, excluded: Exclusions, planned: PlannedAdvice
+) -> dict[Trial, Tried]:
     """What came of each trial of the plan, in its order."""
     series = Series(run, outcomes)
     results: dict[Trial, Tried] = {}
     measured: list[_Measured] = []
     for trial in planned.trials:
         try:
-            measured.append(_measured(series, trial, planned.runner))
+            each = _measured(series, trial, planned.runner)
         except NotHereError as error:
             results[trial] = _without(run, outcomes, trial, planned.runner, str(error))
+            continue
+        sides = {"without": trial.base, "with": trial.new}
+        spots = {side: series.spot(case, planned.runner) for side, case in sides.items()}
+        if apart := {side: spot for side, spot in spots.items() if spot in excluded.why}:
+            results[trial] = _apart(each, apart, excluded)
+        else:
+            measured.append(each)
     judged = _judged(measured, replace(Question.of(run.plan), small_is_nothing=True))
     results |= zip([each.trial for each in measured], judged, strict=True)
     for trial in planned.trials:
@@ -95,6 +105,15 @@ def _without(run: RunData, outcomes: Outcomes, trial: Trial, runner: str, reason
         if case.id in (trial.base, trial.new) and outcome != "ok":
             effect, reason = Effect(outcome), outcomes.reason[number][series] or reason
     return Tried(trial.group, trial.database, effect, trial.base, trial.new, reason=reason)
+
+
+def _apart(measured: _Measured, apart: Mapping[str, Spot], excluded: Exclusions) -> Tried:
+    """A trial whose cells `apart`, with or without the setting, are compared with nothing."""
+    trial, effect = measured.trial, Effect(excluded.why[next(iter(apart.values()))])
+    words = [f"{side} the setting, {excluded.detail(spot)}" for side, spot in apart.items()]
+    where = (trial.group, trial.database, effect, trial.base, trial.new)
+    base, new = median(measured.base), median(measured.new)
+    return Tried(*where, base_time=base, new_time=new, reason="; ".join(words))
 
 
 def _judged(measured: Sequence[_Measured], question: Question) -> list[Tried]:
@@ -147,12 +166,12 @@ def _alike(run: RunData, planned: PlannedAdvice, trial: Trial) -> bool:
 # What follows from settings that were tried: per setting what to do, and what a commit loses.
 
 
-def advise(run: RunData, outcomes: Outcomes) -> Advice | None:
+def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> Advice | None:
     """The advice of a run that tried settings; None for any other run."""
     planned = run.plan.advice
     if planned is None:
         return None
-    results = tried(run, outcomes, planned)
+    results = tried(run, outcomes, excluded, planned)
     named = {trial.setting for trial in planned.trials}
     groups = dict.fromkeys(trial.group for trial in planned.trials)
     titles = {name: group.title for name, group in planned.settings.group.items()}
@@ -199,14 +218,17 @@ def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
     """What follows from a setting's effects; one that `weakens` commits is never simply set."""
     seen = {*effects}
     helps, hurts = Effect.HELPS in seen, Effect.HURTS in seen
+    if weakens and (helps or Effect.NOT_RESOLVED in seen):
+        return "your decision"
     if weakens:
-        return "your decision" if helps or Effect.NOT_RESOLVED in seen else "leave it"
+        return "no answer" if seen & _APART else "leave it"
     if helps and hurts:
         return "both"
     if helps or hurts:
         return "set it" if helps else "leave it"
     left: dict[Effect, Counsel] = {
         Effect.NOT_RESOLVED: "open",
+        **dict.fromkeys(_APART, "no answer"),
         Effect.NOTHING: "does nothing",
         Effect.ALREADY: "is so already",
     }

@@ -67,12 +67,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
     excluded = Exclusions.of(run)
-    warm_up, refused = excluded.by["warming up"], excluded.by["refused"]
     ranked = excluded.without(times)
-    judged_ok = outcomes.ok.copy()
-    for place in excluded.places:
-        judged_ok[place] = False
-    ok = judged_ok[:, :-1]
+    ok = np.logical_not(np.isnan(ranked[:, :-1]).all(axis=2))
     twins = canary_comparisons(plan, ranked, names, question)
     pairs = compare_all(ranked[:, :-1], names, question)
     compared = comparisons(pairs)
@@ -81,7 +77,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
         measured[figure.name] = measures(figure, values, work, names, shown, question)
-    cells = build_cells(run, outcomes, times, measured, compared)
+    cells = build_cells(run, outcomes, excluded, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]
     cases = [
         case_of(case, proven(checks), sentences(plan, case, counted), row, columns, twin, least)
@@ -100,12 +96,12 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
     statements = claims_headline(published)
-    settings = advise(run, outcomes)
+    settings = advise(run, outcomes, excluded)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
     timed = latencies(run, cases)
     advice = settings or recommend(
-        *(plan, cases, pairs, ranked[:, :-1], question, timed, over_limits(run, timed), warm_up)
+        *(plan, cases, pairs, ranked[:, :-1], question, timed, over_limits(run, timed))
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("group", "no order"))]
@@ -137,7 +133,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         reference=shown,
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
-        notices=notices(run, cases, facts, control, disagreeing, complete, flat, warm_up, refused),
+        notices=notices(run, cases, facts, control, disagreeing, complete, flat, excluded),
         canary=control,
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
@@ -145,17 +141,14 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         groups=groups,
         standings=ranking,
         cases=cases,
-        scaling=scaling(
-            *(cases, [case.workers for case in plan.cases], cores(run.machine)),
-            excluded={(cases[c].id, names[s]) for c, s in {*warm_up, *refused} if s < len(names)},
-        ),
+        scaling=scaling(cases, [case.workers for case in plan.cases], cores(run.machine)),
         provenance=facts,
         machine=run.machine,
         method=method(plan),
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
-        tails=tails(run, outcomes, times, excluded.by["late"]),
+        tails=tails(run, outcomes, times, excluded.by["the machine was late"]),
         taken=taken(run.samples),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.data import NONE, RunData, Samples
-from sqlitmus.analysis.outcomes import Outcomes
+from sqlitmus.analysis.outcomes import Exclusions, Outcomes
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons
@@ -121,6 +121,7 @@ _RESOLUTION_NS = 1e-6
 def build_cells(
     run: RunData,
     outcomes: Outcomes,
+    excluded: Exclusions,
     times: Array,
     measures: dict[str, list[list[Measure | None]]],
     compared: Sequence[Comparisons],
@@ -139,6 +140,7 @@ def build_cells(
     typical = intervals(medians(flat(times)))
     overheads = _overheads(run, times)
     values, positions = _drifts(samples, n_runners)
+    why, reasons = excluded.why, excluded.reasons()
     cells: list[list[Cell]] = []
     for c, case in enumerate(run.plan.cases):
         row: list[Cell] = []
@@ -156,7 +158,8 @@ def build_cells(
                 Cell(
                     runner=runner.name,
                     outcome=outcome,
-                    reason=outcomes.reason[c][r],
+                    reason=reasons.get((c, r)) if timed else outcomes.reason[c][r],
+                    apart=why.get((c, r)) if timed else None,
                     time=typical[place] if timed else None,
                     samples=values[place] if drawn else [],
                     positions=positions[place] if drawn else [],

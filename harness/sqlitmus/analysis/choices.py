@@ -25,7 +25,7 @@ from sqlitmus.results.recommendation import (
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.estimate import Array, normal, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, capped, parts, summed
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.verdicts import Apart, Verdict
 
 # Minor versions of SQLite; some three come out in a year.
 _YEARS_OLDER = 9
@@ -287,7 +287,8 @@ def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> O
         ]
         for figure, times in (("cpu", units), ("peak_rss", 1))
     )  # fmt: skip
-    return OperationParts(case.id, name, case.metric == "cold", levels, cpu, memory)
+    apart: list[Apart | None] = [cells[runner].apart for runner in of.names]
+    return OperationParts(case.id, name, case.metric == "cold", levels, cpu, memory, apart)
 
 
 def _known(row: Array) -> list[float | None]:
@@ -419,16 +420,17 @@ def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
 def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Choice:
     of = shared.of
     used = [place for place, case in enumerate(of.order) if case in preset.calls]
-    absent = {
-        name: [of.order[place] for place in used if shared.parts[place].level[number] is None]
+    absent = Excluded.untimed(
+        (name, of.order[place], shared.parts[place].apart[number])
         for number, name in enumerate(of.names)
-    }
-    absent = {name: missing for name, missing in absent.items() if missing}
-    answered = [name for name in of.names if name not in absent]
+        for place in used
+        if shared.parts[place].level[number] is None
+    )
+    answered = [name for name in of.names if name not in {each.runner for each in absent}]
     costs = [_cost(name, preset, shared) for name in answered]
     excluded = [over for cost in costs for over in exceeded(cost, preset)]
     fit = [name for name in answered if name not in {over.runner for over in excluded}]
-    excluded += [Excluded(name, "cases", cases=missing) for name, missing in absent.items()]
+    excluded += absent
     if choice.blocks < MIN_BLOCKS or len(fit) < 2:
         order = Ranking(fit if len(fit) < 2 else [])
     else:

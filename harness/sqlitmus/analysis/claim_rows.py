@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from math import ceil, exp, floor, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.cells import intervals, optional, whole
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes, usable, warming
+from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
@@ -30,8 +31,7 @@ class NotHereError(Exception):
     """A cell has no figure; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A cell's place in the arrays."""
 
     case: int
@@ -93,7 +93,7 @@ class Series:
 
     def warming(self, spot: Spot) -> float | None:
         """Its second half over its first where it was still warming up; see `warming`."""
-        return self._warming.get((spot.case, spot.series))
+        return self._warming.get(spot)
 
     def cold(self, spot: Spot) -> bool:
         """Whether the cell's time is that of a process."""
@@ -385,10 +385,8 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
         if metric == "steady" and (ratio := series.warming(spot)):
-            raise NotHereError(
-                f"{runner} in {case} was still warming up: its second half took "
-                f"{100 * (1 - ratio):.1f} % less time than its first"
-            )
+            by = CHECKS["still warming up"].words(ratio)
+            raise NotHereError(f"{runner} in {case} was still warming up: {by}")
         blocks = series.blocks(metric, spot)
         if np.isnan(blocks).all():
             raise NotHereError(f"{runner} in {case}: {metric} was not recorded")

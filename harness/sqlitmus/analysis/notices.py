@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Place, warmth
+from sqlitmus.analysis.outcomes import Exclusions, warmth
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
@@ -45,15 +45,15 @@ def notices(
     disagreeing: Sequence[str],
     complete: int,
     flat: int,
-    warm_up: Mapping[Place, float],
-    refused: Mapping[Place, float],
+    excluded: Exclusions,
 ) -> list[Notice]:
     """What may mislead.
 
     `control` is what the canary showed, `disagreeing` are cases whose recorded answers differ,
     `complete` is the number of complete blocks, `flat` that of comparisons whose values did not
-    vary at all; `warm_up` and `refused` are cells that are compared with nothing.
+    vary at all; `excluded` are the cells that are compared with nothing.
     """
+    warm_up, refused = excluded.by["still warming up"], excluded.by["did less work"]
     plans = [
         case.id for case in cases if any(n.startswith("Query plans differ") for n in case.notes)
     ]

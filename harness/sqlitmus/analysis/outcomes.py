@@ -16,7 +16,7 @@ from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, adjust, p_values
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted, some
-from sqlitmus.vocabulary.verdicts import CellOutcome
+from sqlitmus.vocabulary.verdicts import Apart, CellOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +173,8 @@ Place = tuple[int, int]  # case and series
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Why a time is compared with nothing: `find` gives the cells and how far each is from what is
-    required, `words` say so."""
+    """A check of times: `find` gives the cells and how far each is from what is required, `words`
+    say so."""
 
     find: Callable[[RunData], dict[Place, float]]
     words: Callable[[float], str]
@@ -233,27 +233,25 @@ def warming(run: RunData) -> dict[Place, float]:
     return {(case, series): float(means[case, series]) for case, series in np.argwhere(falling)}
 
 
-CHECKS = {
-    "late": Exclusion(late, lambda _: "the machine started its planned operations too late"),
-    "warming up": Exclusion(
-        warming,
-        lambda ratio: (
-            f"still warming up: its second half took {100 * (1 - ratio):.1f} % less time than its "
-            "first"
-        ),
+CHECKS: dict[Apart, Exclusion] = {
+    "the machine was late": Exclusion(
+        late, lambda ns: f"operations started up to {ns / 1e6:.1f} ms after their time"
     ),
-    "refused": Exclusion(
-        refusals,
-        lambda share: f"did less work: SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY",
+    "still warming up": Exclusion(
+        warming,
+        lambda ratio: f"its second half took {100 * (1 - ratio):.1f} % less time than its first",
+    ),
+    "did less work": Exclusion(
+        refusals, lambda share: f"SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The cells of a run that are compared with nothing, by the name of the exclusion."""
+    """The cells of a run that are compared with nothing, by the reason."""
 
-    by: dict[str, dict[Place, float]]
+    by: dict[Apart, dict[Place, float]]
 
     @classmethod
     def of(cls, run: RunData) -> "Exclusions":
@@ -261,22 +259,23 @@ class Exclusions:
         return cls({name: check.find(run) for name, check in CHECKS.items()})
 
     @property
-    def places(self) -> set[Place]:
-        """The cells, by whatever check."""
-        return {place for cells in self.by.values() for place in cells}
+    def why(self) -> dict[Place, Apart]:
+        """The reason of each cell; of several the last in the list."""
+        return {place: reason for reason, cells in self.by.items() for place in cells}
+
+    def detail(self, place: Place) -> str:
+        """The words on such a cell beside its reason: how far it is from what is required."""
+        reason = self.why[place]
+        return CHECKS[reason].words(self.by[reason][place])
 
     def reasons(self) -> dict[Place, str]:
-        """The words on each cell; of several reasons the last in the list."""
-        return {
-            place: CHECKS[name].words(amount)
-            for name, cells in self.by.items()
-            for place, amount in cells.items()
-        }
+        """The reason of each cell and its detail."""
+        return {place: f"{reason}: {self.detail(place)}" for place, reason in self.why.items()}
 
     def without(self, values: Array) -> Array:
         """`values` (cases x series x blocks), NaN in these cells."""
         compared = values.copy()
-        for place in self.places:
+        for place in self.why:
             compared[place] = np.nan
         return compared
 

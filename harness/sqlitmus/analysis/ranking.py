@@ -400,11 +400,10 @@ def group_order(
     if not any((name, reference) in table for name in compared):
         base = next(iter(rank(table, compared).front), compared[0])
     present = [runner.name for runner in runners if runner.missing is None]
-    missing = {
-        name: [c.id for c in cases for each in c.cells
-               if c.group == group and each.runner == name and each.outcome != "ok"]
-        for name in choices if name in present and name not in compared
-    }  # fmt: skip
-    excluded = [Excluded(name, "cases", cases=ids) for name, ids in missing.items() if ids]
+    left = [name for name in choices if name in present and name not in compared]
+    excluded = Excluded.untimed(
+        (name, c.id, each.apart) for name in left for c in cases for each in c.cells
+        if c.group == group and each.runner == name and (each.apart or each.outcome != "ok")
+    )  # fmt: skip
     order = replace(rank(table, compared, reference=base, margin=margin), excluded=excluded)
     return Group(group, max(s.cases for s in standings if s.ratio), order)

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import count
-from types import MappingProxyType
 
 import numpy as np
 
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Place
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
 from sqlitmus.analysis.ranking import (
     START,
@@ -172,15 +170,13 @@ def recommend(
     question: Question,
     timed: Sequence[Latency] = (),
     further: Sequence[Excluded] = (),
-    warm_up: Mapping[Place, float] = MappingProxyType({}),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
     mix as one process does it with all workers. That, each query alone and the start are one family
     of comparisons, whose intervals hold together (`stats.groups.together`). `further` are those
-    beyond limits on what was `timed`, and on durability. Those that still `warm_up` in the mix, by
-    case and runner, have no time that stands for it.
+    beyond limits on what was `timed`, and on durability.
     """
     workload = plan.workload
     if workload is None or not cases:
@@ -196,9 +192,9 @@ def recommend(
     excluded = [over for cost in costs for over in exceeded(cost, workload)]
     excluded += [over for over in further if over.runner in answered]
     excluded += [
-        Excluded(name, "warm-up", warm_up[at])
-        for name in answered
-        if (at := (places[decisive.id], plan.names.index(name))) in warm_up
+        Excluded(cell.runner, cell.apart, shown=cell.reason or "")
+        for cell in decisive.cells
+        if cell.apart and cell.runner in answered
     ]
     fit = [name for name in answered if name not in {over.runner for over in excluded}]
     excluded += [

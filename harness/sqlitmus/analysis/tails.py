@@ -108,18 +108,13 @@ def _largest(sizes: Sizes) -> int:
 AXIS = "workers"
 
 
-def scaling(
-    cases: Sequence[Case],
-    workers: Sequence[int],
-    cores: int | None,
-    excluded: Collection[tuple[str, str]] = (),
-) -> list[Scaling]:
+def scaling(cases: Sequence[Case], workers: Sequence[int], cores: int | None) -> list[Scaling]:
     """Curves of each scenario that ran with several numbers of workers, its other axes fixed.
 
     `workers` has one number per case. A rate is units of work per second, 1e9 / time with the
     bounds exchanged. Where the number of cores is unknown the largest number of workers stands in,
-    so that nothing is called oversubscribed. Cells that are `excluded`, by case id and runner, have
-    no time that stands for their throughput.
+    so that nothing is called oversubscribed. The time of a cell that is set apart does not stand
+    for its throughput.
     """
     families: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[int, Case]]] = {}
     for case, count in zip(cases, workers, strict=True):
@@ -129,7 +124,7 @@ def scaling(
     result: list[Scaling] = []
     for (scenario, others), members in families.items():
         members.sort(key=lambda member: member[0])
-        curves = _curves(members, excluded)
+        curves = _curves(members)
         if curves:
             result.append(
                 Scaling(
@@ -143,11 +138,11 @@ def scaling(
     return result
 
 
-def _curves(members: list[tuple[int, Case]], excluded: Collection[tuple[str, str]]) -> list[Curve]:
+def _curves(members: list[tuple[int, Case]]) -> list[Curve]:
     points: dict[str, list[Point]] = {}
     for count, case in members:
         for cell in case.cells:
-            if cell.time is not None and (case.id, cell.runner) not in excluded:
+            if cell.time is not None and not cell.apart:
                 points.setdefault(cell.runner, []).append(Point(count, rate(cell.time)))
     order = [cell.runner for cell in members[0][1].cells]
     return [Curve(runner, points[runner]) for runner in order if len(points.get(runner, [])) > 1]

@@ -92,11 +92,8 @@ def side_of(run: RunData, ids: Sequence[str]) -> Side:
     """What `run` has of the cases `ids`."""
     names, question = run.plan.names, Question.of(run.plan)
     outcomes = judge(run)
-    excluded = Exclusions.of(run)
-    times = excluded.without(usable(run.samples.time, outcomes))
-    ok = outcomes.ok.copy()
-    for place in excluded.places:
-        ok[place] = False
+    times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
+    ok = np.logical_not(np.isnan(times).all(axis=2))
     of = {case.id: number for number, case in enumerate(run.plan.cases)}
     order = [of[case] for case in ids]
     return Side(names, question, np.log(times[order]), ok[order])

@@ -59,8 +59,8 @@ def _style(cell: Cell) -> str:
 
 
 def short(cell: Cell, *, plain: bool) -> Text:
-    """The value and its mark, without bounds."""
-    parts = (cell.text, _mark(cell, plain=plain))
+    """The value, its mark and its note, without bounds."""
+    parts = (cell.text, _mark(cell, plain=plain), cell.note and f"({cell.note})")
     return Text(one_line(" ".join(filter(None, parts))), style=_style(cell))
 
 

@@ -2,12 +2,12 @@
 excluded by them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Literal
 
-from sqlitmus.vocabulary.verdicts import Side, Verdict
+from sqlitmus.vocabulary.verdicts import Apart, Side, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _interval(
 # Who is ahead, who ties, who is behind by how much, who is excluded, and what would change it.
 
 
-Limit = Literal["memory", "start-up", "p99", "durability", "warm-up"]
+Limit = Literal["memory", "start-up", "p99", "durability"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,19 +151,28 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """Why `runner` is not ranked: it has no time to compare in `cases`, or exceeds a limit.
+    """Why `runner` is not ranked: it has no time in `cases`, its time there is compared with
+    nothing, or it exceeds a limit.
 
     Its `value` is more than `most`, in bytes or ns; None where it was not measured, or is the word
-    that `shown` has; `cases` are then where, if there are several. In `warm-up`, the value is the
-    time of the second half over that of the first.
+    that `shown` has; `cases` are then where, if there are several. Of a time that is compared with
+    nothing, `shown` is the figure.
     """
 
     runner: str
-    why: Limit | Literal["cases"]
+    why: Limit | Apart | Literal["cases"]
     value: float | None = None
     most: float | None = None
     shown: str = ""
     cases: list[str] = field(default_factory=list[str])
+
+    @classmethod
+    def untimed(cls, cells: Iterable[tuple[str, str, Apart | None]]) -> "list[Excluded]":
+        """Of `cells` without a time to compare: runner, case, and what sets its time apart."""
+        cases: dict[tuple[str, Apart | Literal["cases"]], list[str]] = {}
+        for runner, case, apart in cells:
+            cases.setdefault((runner, apart or "cases"), []).append(case)
+        return [cls(runner, why, cases=ids) for (runner, why), ids in cases.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Literal, Self
 
 from sqlitmus.results.ranking import Contrast, Cost, Interval, Limit, Ranking
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.verdicts import Apart, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class OperationParts:
     it did not complete the case, or where the figure is not known.
 
     `start` where a call is a process start. `level` is the mean ln ns of a call, `cpu` the CPU ns
-    of one, `memory` the most bytes of a process.
+    of one, `memory` the most bytes of a process, `apart` why its time is compared with nothing.
     """
 
     case: str
@@ -148,6 +148,7 @@ class OperationParts:
     level: list[float | None]
     cpu: list[float | None]
     memory: list[float | None]
+    apart: list[Apart | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +190,8 @@ class Weighing:
 class Effect(StrEnum):
     """What a setting does to the time of a group of queries.
 
-    All but the first four are no figure: it is in effect without being set, the cell is
-    unsupported, wrong, failed or missing, or it was not measured at all.
+    All but the first four are no figure: it is in effect without being set, a cell is unsupported,
+    wrong, failed, missing or compared with nothing, or it was not measured at all.
     """
 
     HELPS = "helps"
@@ -202,6 +203,9 @@ class Effect(StrEnum):
     WRONG = "wrong"
     FAILED = "failed"
     MISSING = "missing"
+    LATE = "the machine was late"
+    WARMING = "still warming up"
+    LESS = "did less work"
     NOT_MEASURED = "not measured here"
 
 

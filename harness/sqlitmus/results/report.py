@@ -13,6 +13,7 @@ from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.verdicts import (
+    Apart,
     CaseMetric,
     CellOutcome,
     ClaimWord,
@@ -286,7 +287,8 @@ class Measure:
 class Cell:
     """One runner in one case.
 
-    `time` is None unless `outcome` is ok. `samples` holds one steady (or cold) value per block in
+    `time` is None unless `outcome` is ok; `apart` is then why it is compared with nothing, if so,
+    and `reason` says it with the figure. `samples` holds one steady (or cold) value per block in
     block order, None where that invocation failed. `positions` is the place of each of those
     invocations in the run (0 = first), for the drift strip. `overhead` is time minus the floor,
     with the verdict of the cell against the floor. `figures` are those of `vocabulary.figures` by
@@ -299,6 +301,7 @@ class Cell:
     runner: str
     outcome: CellOutcome
     reason: str | None = None
+    apart: Apart | None = None
     time: Interval | None = None
     samples: list[float | None] = field(default_factory=list[float | None])
     positions: list[int] = field(default_factory=list[int])

@@ -16,6 +16,8 @@ that 99 % of operations have at most, from their planned start."""
 # What became of an invocation; a cell may also be missing, because its runner is not installed.
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
 CellOutcome = Literal[Outcome, "missing"]
+Apart = Literal["the machine was late", "still warming up", "did less work"]
+"""Why the time of a cell that is ok is compared with nothing."""
 Correction = Literal["none", "holm", "bh"]
 Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]

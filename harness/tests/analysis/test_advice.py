@@ -96,7 +96,10 @@ def verified(of: Json) -> list[Json]:
 
 
 def advised(
-    of: Json | None = None, verify: list[Json] | None = None, truth: dict[str, float] | None = None
+    of: Json | None = None,
+    verify: list[Json] | None = None,
+    truth: dict[str, float] | None = None,
+    warming: str = "",
 ) -> Advice:
     of = of or plan()
     ratios = [1.0, *((truth or RATIOS).get(name, 1.0) for name in NAMES)]
@@ -107,6 +110,9 @@ def advised(
         return ratios[case] * noise(0, f"{label}{case}", block)
 
     lines = runs.drop(runs.samples(of, time), case=case_of(REFUSED))
+    for line in lines:
+        if line.get("case") == warming:
+            line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
     report = analyse(runs.make(of, verify=verify or verified(of), lines=lines))
     return next(each for each in report.headline if isinstance(each, Advice))
 
@@ -171,6 +177,17 @@ def test_what_no_database_here_can_show_says_so(advice: Advice) -> None:
     tried = of(advice, EMPTY).tried[1]
     assert tried.effect is Effect.NOT_MEASURED
     assert tried.reason == "no limit"
+
+
+@pytest.mark.parametrize("name", [FASTER, SLOWER, UNSAFE])
+def test_what_still_warms_up_carries_no_recommendation(name: str) -> None:
+    """A page recommended a setting by sorts that it said were compared with nothing."""
+    setting = of(advised(warming=case_of(name)), name)
+    tried = setting.tried[0]
+    assert (str(tried.effect), tried.ratio) == ("still warming up", None)
+    assert tried.reason.startswith("with the setting, its second half took 11.0 % less time than")
+    assert tried.new_time
+    assert setting.counsel == "no answer"
 
 
 def test_what_weakens_commits_is_a_decision_however_much_it_helps(advice: Advice) -> None:

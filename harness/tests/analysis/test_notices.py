@@ -7,7 +7,7 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.outcomes import warming
-from sqlitmus.render.document.decision import workload_sentences
+from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -351,6 +351,15 @@ def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
     said = " ".join(workload_sentences(advice))
     told = "dotnet is left out, for it was still warming up: its second half took 11.0 % less time"
     assert (told in said) is left_out
+    (section, *_) = workload_section(advice)
+    shown = {row.head.text: row.cells[1].text for table in section.tables() for row in table.rows}
+    assert (shown["dotnet"] == "still warming up") is left_out
+
+
+@pytest.mark.parametrize(("weights", "told"), [(None, "mix"), ("mix=1,read=1", "calls of mix")])
+def test_a_group_and_a_preset_leave_it_out_and_say_why(weights: str | None, told: str) -> None:
+    said = " ".join(worded.headline(analyse(run({"dotnet": WARMING}), weights=weights)))
+    assert f" dotnet is left out, for it was still warming up in {told}." in said
 
 
 REFUSING = ("node", "bun", "rust")

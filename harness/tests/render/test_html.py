@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -19,7 +20,9 @@ from sqlitmus.results.report import (
     Runner,
     SelfTest,
 )
+from tests.analysis.test_notices import WARMING, analyse, run
 from tests.render import synthetic
+from tests.render.printing import as_markdown, as_text
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
 
@@ -284,6 +287,23 @@ def test_a_reference_that_failed_leaves_times_in_its_place(small: Report) -> Non
     row = next(one for one in cases if one.index == failed)
     assert "not compared" in [entry.words for entry in row.entries]
     assert "failed" in [entry.outcome and entry.outcome.label for entry in row.entries]
+
+
+TIMED = r"[\d.]+ [nµm]s"
+IN_HTML = rf'data-r="2"><b>{TIMED}</b><small>still warming up</small><span class="v">still warmi'
+
+
+@pytest.mark.parametrize(
+    ("form", "marked"),
+    [
+        (as_markdown, rf"\n\| `mix` \|.* \| {TIMED} \(still warming up\) \|\n"),
+        (as_text, rf"\ndotnet +{TIMED} \(still warming up\)\n"),
+        (html.render, rf"{IN_HTML}ng up: its second half took 11\.0 % less time than its first"),
+    ],
+)
+def test_the_matrix_marks_who_still_warms_up(form: Callable[[Report], str], marked: str) -> None:
+    text = form(analyse(run({"dotnet": WARMING}))).replace("\u202f", " ")
+    assert re.search(marked, text)
 
 
 def test_an_empty_report_renders(small: Report) -> None:

@@ -100,6 +100,14 @@ def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_rep
     ]
 
 
+def test_who_still_warms_up_stays_marked_against_any_reference() -> None:
+    why = "still warming up: its second half took 11.0 % less time than its first"
+    item = {"outcomes": "kk", "time": [[1.0, 2.0]] * 3, "apart": {"1": why}, "verdicts": " "}
+    code = "[0, 1].map((of) => reading(given, given.cases[0], 1, of, {}))"
+    for shown in cast("list[Any]", run("data format matrix", code, {"cases": [item]})):
+        assert (shown["words"], shown["apart"]) == (why, why)
+
+
 def test_ratio_axes_and_their_ticks_are_alike() -> None:
     random = Random(3)
     given = [

@@ -97,12 +97,13 @@ def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
             assert parts == pytest.approx(cost.parts, rel=1e-6)
 
 
-def test_a_runner_that_did_not_complete_a_case_is_left_out_alike() -> None:
-    of = Run(levels(3, 8))
+@pytest.mark.parametrize("warming", [(), ("list",)])
+def test_a_runner_that_did_not_complete_a_case_is_left_out_alike(warming: tuple[str, ...]) -> None:
+    of = Run(levels(3, 8), warming=warming)
     times = of.times()
-    times[3, 1] = np.nan
+    times[3:5, 1] = np.nan
     shown = page(of, *of.decided(times=times))
-    for asked in ({"list": 1.0, "read": 2.0}, {"read": 1.0}):
+    for asked in ({"list": 1.0, "put": 1.0, "read": 2.0}, {"read": 1.0}):
         (found,) = theirs(shown, [asked])
         ours, _ = of.decided({OWN: own(asked), **preset()}, times)
         assert found["lines"] == choice_sentences(ours.choices[0], replace(ours, again=AGAIN))

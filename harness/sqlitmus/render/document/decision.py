@@ -7,7 +7,7 @@ from math import floor, inf, log10
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
 from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
-from sqlitmus.render.document.ranking import LIMITS, Amounts, ratio
+from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
 from sqlitmus.results.ranking import Change, Cost, Excluded, Interval
 from sqlitmus.results.recommendation import (
     CatchUp,
@@ -257,7 +257,9 @@ def _over(advice: Recommendation, name: str) -> Cell:
         return symbols.compared(contrast.ratio, contrast.verdict)
     if name in order.front[:1]:
         return Cell("1")
-    return Cell("not told apart" if name in order.front else "beyond a limit", emphasis="aside")
+    apart = next((e.why for e in order.excluded if e.runner == name and e.why in APART), None)
+    text = "not told apart" if name in order.front else apart or "beyond a limit"
+    return Cell(text, emphasis="aside")
 
 
 def _p99(p99: Interval | None) -> Cell:

@@ -10,17 +10,22 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.results.ranking import Change, Contrast, Excluded, Interval, Limit, Open, Ranking
+from sqlitmus.results.ranking import Change, Contrast, Excluded, Interval, Open, Ranking
 from sqlitmus.results.recommendation import Again
 from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MOST_BLOCKS = 1000
-LIMITS: dict[Limit, str] = {
+LIMITS: dict[str, str] = {
     "memory": "memory",
     "start-up": "time from start to first answer",
     "p99": "p99 of a round",
     "durability": "durability",
+}
+APART: dict[str, str] = {
+    "the machine was late": "the machine was late",
+    "still warming up": "it was still warming up",
+    "did less work": "it did less work",
 }
 
 
@@ -48,9 +53,8 @@ def _front(ranking: Ranking, amounts: Amounts) -> Iterator[str]:
     if not front and ranking.contrasts:
         yield "nobody is fastest."
     elif not front:
-        limits = any(each.why != "cases" for each in ranking.excluded)
-        within = " within the limits" if limits else ""
-        yield f"nobody is recommended: no runner completed all of these{within}."
+        within = any(each.why in LIMITS for each in ranking.excluded) * " within the limits"
+        yield f"nobody is recommended: no runner can be compared in all of these{within}."
     elif len(front) == 1 and not ranking.contrasts:
         yield f"{front[0]} alone is left, and there is nobody to compare it with."
     elif len(front) == 1:
@@ -127,16 +131,14 @@ def _what(contrast: Contrast, margin: float | None) -> str:
 
 
 def left_out(excluded: Excluded, what: str = "") -> str:
-    """Who is not ranked, and why; `what` names the cases that it lacks, or where its p99 is."""
+    """Who is not ranked, and why; `what` names the cases that it lacks or that do not count, or
+    where its p99 is."""
     runner = f"{excluded.runner} is left out"
     if excluded.why == "cases":
         return f"{runner}: it has no time to compare for {what}."
-    if excluded.why == "warm-up":
-        less = 100 * (1 - (excluded.value or 0))
-        return (
-            f"{runner}, for it was still warming up: its second half took {less:.1f} % less time "
-            "than its first."
-        )
+    if why := APART.get(excluded.why):
+        figure = excluded.shown.removeprefix(excluded.why)
+        return f"{runner}, for {why}{what and f' in {what}'}{figure}."
     return f"{runner}: its {LIMITS[excluded.why]}{what} is {_amount(excluded)}."
 
 

@@ -199,10 +199,11 @@ def above_floor(over: Interval, verdict: Verdict | None) -> tuple[str, str]:
 
 
 def time(cell: Measured | None) -> Cell:
-    """A cell's time, or what became of it."""
+    """A cell's time, marked where it is compared with nothing, or what became of it."""
     if cell is None or cell.outcome != "ok" or cell.time is None:
         return outcome(cell and cell.outcome, (cell and cell.reason) or "")
-    return Cell(fmt.time(cell.time)[0], style="un", value=cell.time)
+    text, why = fmt.time(cell.time)[0], cell.reason or ""
+    return Cell(text, note=cell.apart or "", style="un", value=cell.time, tooltip=why)
 
 
 def against(cell: Measured | None, comparison: Comparison | None) -> Cell:

@@ -7,7 +7,7 @@ from math import floor, isfinite, log, log10
 from typing import Any
 
 from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
-from sqlitmus.render.document.ranking import again_command
+from sqlitmus.render.document.ranking import APART, LIMITS, again_command
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.drawings import COUNTS
@@ -128,7 +128,8 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
         "runners": [index[name] for name in weighing.runners],
         "operations": [
             [of.case, of.name, of.start,
-             list(map(_brief, of.level)), list(map(_brief, of.cpu)), of.memory]
+             list(map(_brief, of.level)), list(map(_brief, of.cpu)), of.memory,
+             [why and APART[why] for why in of.apart]]
             for of in weighing.operations
         ],
         "pairs": [
@@ -157,7 +158,7 @@ def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
         "calls": choice.calls,
         "ranked": not choice.lacking,
         "text": choice_sentences(choice, weighed),
-        "out": [each.runner for each in choice.ranking.excluded if each.why != "cases"],
+        "out": [each.runner for each in choice.ranking.excluded if each.why in LIMITS],
     }
 
 
@@ -254,6 +255,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "metric": case.metric,
         "unit": case.unit,
         "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
+        "apart": {place: c.reason for place, c in enumerate(timed) if c and c.apart},
         "time": intervals([cell and cell.time for cell in timed]),
         "overhead": intervals([cell and cell.overhead for cell in timed]),
         "figures": {

@@ -108,8 +108,9 @@ def entry(
     beside = tuple(judged(figure, cell) for figure in columns)
     over = over_floor(cell) if report.floor else None
     if compared is None:
-        is_base = name == report.reference
-        style, text = ("base", "reference") if is_base else ("un", "not compared")
+        is_base, apart = name == report.reference, cell.reason if cell.apart else None
+        style = "base" if is_base else "un"
+        text = apart or ("reference" if is_base else "not compared")
         mark = axis.mark(UNITY) if is_base else None
         return Entry(
             place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
