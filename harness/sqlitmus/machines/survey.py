@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import NONE, RunData, Samples, read
 from sqlitmus.analysis.notices import emulated
-from sqlitmus.analysis.outcomes import judge, usable
+from sqlitmus.analysis.outcomes import Exclusions, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.plan import Plan
@@ -337,7 +337,7 @@ def _answers(joined: Joined, reference: str) -> dict[Place, Answer]:
     foreign = set(emulated(joined.run))
     answers: dict[Place, Answer] = {}
     for case in joined.report.cases:
-        outcomes = {cell.runner: cell.outcome for cell in case.cells}
+        outcomes = {cell.runner: cell.apart or cell.outcome for cell in case.cells}
         against = case.comparisons.against(reference)
         for runner, outcome in outcomes.items():
             if runner == reference:
@@ -366,7 +366,7 @@ def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
     foreign = set(emulated(run))
     if reference not in names or reference in foreign:
         return {}
-    times = usable(run.samples.time, judge(run))[:, :-1]
+    times = Exclusions.of(run).without(usable(run.samples.time, judge(run)))[:, :-1]
     logs = compare_with(times, names.index(reference), Question.of(run.plan)).logs
     columns = (logs.mean.tolist(), logs.error.tolist(), logs.freedom.tolist())
     places = [(case.id, name) for case in run.plan.cases for name in names]

@@ -44,8 +44,9 @@ class Directory:
         architecture: str = "x86_64",
         emulated: Sequence[str] = (),
         spread: float = 0.005,
+        warming: str = "",
     ) -> None:
-        """A machine whose runners take `ratios` of the reference's time."""
+        """A machine whose runners take `ratios` of the reference's time; one may still warm up."""
         for number, of in enumerate(plans or [plan(RUNNERS)]):
             at: Json = {**of, "run": f"{name}-{number}", "machine": name}
             at["runners"] = [
@@ -62,6 +63,9 @@ class Directory:
             ]
             facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
             lines = samples(at, self._time(ratios, spread))
+            for line in lines:
+                if line.get("runner") == warming:
+                    line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
             run = filled(self._db, at, checks(at), lines, facts)
             self._db.execute(
                 "UPDATE run SET machine = ?, label = ?, kind = ? WHERE id = ?",

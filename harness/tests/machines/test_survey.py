@@ -131,6 +131,17 @@ def test_three_machines_of_a_kind_are_pooled_and_other_kinds_are_not(made: Direc
     assert mean.ratio.value == pytest.approx(0.8, rel=0.02)
 
 
+def test_where_a_runner_still_warmed_up_the_machine_says_so_and_counts_for_nothing(
+    made: Directory,
+) -> None:
+    for name in "abc":
+        made.add(name, ratios={"bun": 0.8}, warming="" if name == "a" else "bun")
+    bun = row(reported(made), "bun")
+    assert [answer.said for answer in bun.answers] == ["", *["still warming up"] * 2]
+    assert bun.text == "on a only"
+    assert not bun.pooled
+
+
 def test_runs_of_a_machine_are_one_and_how_they_differ_is_told(made: Directory) -> None:
     runs = [
         plan(RUNNERS, cases=[case(name)], blocks=blocks)
