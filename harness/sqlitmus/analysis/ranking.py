@@ -337,7 +337,8 @@ def headline(
             order = group_order(group, runners, cases, mine, reference, margin)
             statements += [order] if order else []
     if not statements:
-        measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
+        groups = {case.group for case in cases if any(cell.outcome == "ok" for cell in case.cells)}
+        measured = "controls" if groups == {CONTROLS} else "no two" if groups else "nothing"
         statements.append(NoOrder(measured))
     return statements
 

@@ -188,9 +188,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class NoOrder:
-    """Nothing orders the runners: `measured` were controls only, or nothing at all."""
+    """Nothing orders the runners: what was `measured` were controls, which choose no runtime, or
+    there are no two runners to compare; or it was nothing at all."""
 
-    measured: bool
+    measured: Literal["controls", "no two", "nothing"]
     kind: Literal["no order"] = "no order"
 
 

@@ -257,8 +257,11 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
         case Group():
             return group(about)
         case NoOrder():
-            only = "Only controls were measured; they choose no runtime."
-            return only if about.measured else "Nothing was measured."
+            return {
+                "controls": "Only controls were measured; they choose no runtime.",
+                "no two": "No two runners can be compared in what was measured.",
+                "nothing": "Nothing was measured.",
+            }[about.measured]
         case ClaimOutcomes():
             count = counted(sum(about.counts.values()), "published claim")
             return ended(f"{count}, measured here: {outcome(about.counts)}")
