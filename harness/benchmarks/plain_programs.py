@@ -103,12 +103,12 @@ class Task:
 
     def text(self, database: Path, seconds: float) -> str:
         """What a program reads."""
-        whole = _chunks(len(self.pool) / self.units)
+        whole, warmup_s = _chunks(len(self.pool) / self.units), min(WARMUP_S, seconds)
         if self.per_second:
-            warmup = {"operations": max(whole, _chunks(self.per_second * WARMUP_S)), "seconds": 0}
+            warmup = {"operations": max(whole, _chunks(self.per_second * warmup_s)), "seconds": 0}
             timed = {"operations": _chunks(self.per_second * seconds), "seconds": 0}
         else:
-            warmup = {"operations": whole, "seconds": WARMUP_S}
+            warmup = {"operations": whole, "seconds": warmup_s}
             timed = {"operations": 0, "seconds": seconds}
         return json.dumps(
             {
