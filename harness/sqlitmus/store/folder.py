@@ -36,6 +36,7 @@ from sqlitmus.store.file import (
 )
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.text import listed
 
 # The folder of one run.
 
@@ -221,6 +222,27 @@ def check_disk(results: Path) -> None:
                 f"{place}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
                 f"free some or choose another folder with {hint}"
             )
+
+
+def check_copies(copies: Iterable[tuple[str, Path, int]]) -> None:
+    """Raise NotFit when the databases that cases write would outgrow the disk.
+
+    `copies` has cases, their fixtures, and the bytes of all copies that exist at once. Cases of one
+    fixture have the same copies, one after the other.
+    """
+    most: dict[Path, tuple[int, str]] = {}
+    for case, fixture, size in copies:
+        most[fixture] = max(most.get(fixture, (0, "")), (size, case))
+    needed, place = sum(size for size, _ in most.values()), paths.toolchain()
+    free = shutil.disk_usage(place).free - FREE_BYTES_NEEDED
+    if most and needed > free:
+        cases = listed([f"{case} ({size / 2**20:,.0f} MB)" for size, case in most.values()])
+        raise NotFit(
+            f"{place}: the copies of databases that exist at once would outgrow the disk, since "
+            f"each runner writes into one of its own: {cases}, and {free / 2**20:,.0f} MB are free "
+            f"beside {FREE_BYTES_NEEDED >> 20} MB for the results; free some, choose another "
+            "folder with SQLITMUS_TOOLCHAIN, or measure fewer runners or another --size"
+        )
 
 
 # The link to the newest run.

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -87,11 +88,11 @@ def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
     return clone
 
 
-def run(clone: Clone, resume: Path | None = None) -> session.Ended:
+def run(clone: Clone, resume: Path | None = None, **more: Any) -> session.Ended:
     """A run, or the rest of one, of three blocks."""
     root = clone.root
     known = definitions.read(root / "scenarios", root / "fixtures", root / "runners")
-    options = session.Options(size="s", blocks=3, seed=3)
+    options = session.Options(size="s", blocks=3, seed=3, **more)
     quiet = Progress(quiet=True)
     if resume:
         return session.resume(resume, options, known, paths.tools(), quiet, force=False)
@@ -140,6 +141,32 @@ def test_too_little_space_is_told_before_measuring(
     with pytest.raises(NotFit, match=r"only 1 MB free, 256 MB are needed; free some or choose"):
         run(inside)
     assert inside.pids() == []
+
+
+def test_a_table_that_would_grow_beyond_the_disk_is_told_before_the_first_block(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside.runner("a")
+    tiny = "scenarios/tiny.toml"
+    inside.replace(tiny, 'reset = ["DELETE FROM sink"]\nreset_every = 3\n', "")
+    inside.replace(tiny, "sink(a) VALUES (?)", "sink(a) VALUES (zeroblob(100000 + ?))")
+    inside.replace(tiny, 'id, a FROM sink ORDER BY id"', 'id, length(a) AS a FROM sink ORDER BY id"')
+    least, usage = 256 * 2**20, type(shutil.disk_usage(inside.root))
+    room = [3, 1]  # MB
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, least + room[0] * 2**20))
+    assert run(inside, mode="piloted", cases=["insert"]).exit == 0
+    del room[0]
+    with pytest.raises(NotFit, match=r"outgrow the disk.*: insert \(2 MB\), and 1 MB are free"):
+        run(inside, mode="piloted", cases=["insert"])
+
+
+def test_a_disk_that_is_full_in_a_block_fails_its_cell_with_that_reason(clone: Clone) -> None:
+    clone.runner("a", "fills-the-disk")
+    clone.runner("b")
+    done = clone.sqlitmus("run", "--size", "s", "--case", "insert", "--quiet")
+    assert (done.code, clone.outcomes()) == (4, {"a": "failed", "b": "ok"})
+    reasons = {s.reason for s in clone.samples() if s.runner == "a"}
+    assert any(reason and "database or disk is full (SQLite code 13)" in reason for reason in reasons)
 
 
 def test_a_run_leaves_neither_scratch_nor_processes(inside: Clone) -> None:

@@ -577,7 +577,24 @@ def stops_checkpointing() -> None:
     sqlite3.connect = lambda *given, **options: honest(*given, factory=NeverCheckpointed, **options)
 
 
+class FullDisk(sqlite3.Connection):
+    """Has no room for another page."""
+
+    def execute(self, sql: str, *bound: Any) -> sqlite3.Cursor:
+        if not sql.startswith("INSERT"):
+            return super().execute(sql, *bound)
+        super().execute("PRAGMA max_page_count=1")
+        return super().execute("INSERT INTO sink(a) VALUES (zeroblob(9999))")
+
+
+def fills_the_disk() -> None:
+    """Write what no longer fits."""
+    honest = sqlite3.connect
+    sqlite3.connect = lambda *given, **options: honest(*given, factory=FullDisk, **options)
+
+
 WHEN_MEASURED = {
+    "fills-the-disk": fills_the_disk,
     "stops-checkpointing": stops_checkpointing,
     "starts-again": starts_again,
     "skips-a-row": skips_a_row,

@@ -2,7 +2,7 @@
 foretells. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import hypot
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
 from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.catalog.scenario import Mode
+from sqlitmus.run.plan.counts import Observed
 from sqlitmus.run.plan.options import Options
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import LEAST_FAMILY, MOST_PRIOR, Array
 from sqlitmus.stats.verdict import divisor
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Correction
 
 # How much the logarithm of a cell's own deviation, of three processes or so, weighs against the
@@ -288,3 +290,25 @@ def extent(
         return Extent(each * sessions, sessions, {}, each * sessions * block_s)
     blocks = max(1, int(left_s / block_s))
     return Extent(blocks, 1, {}, blocks * block_s)
+
+
+def first_look(
+    preset: Preset, observed: Mapping[str, Mapping[str, Observed | None]], runners: Iterable[str]
+) -> str:
+    """What the pilot's processes of the `runners` take for the calls of a preset, in a sentence:
+    nothing where fewer than two went well in all of its cases."""
+    sums: dict[str, float] = {}
+    for name in runners:
+        each = {case: of.get(name) for case, of in observed.items()}
+        if all(o and o.operation_ns for o in each.values()):
+            sums[name] = sum(preset.calls[case] * o.mean_ns for case, o in each.items() if o)
+    if len(sums) < 2:
+        return ""
+    takes = [
+        f"{name} {float(f'{sums[name] / 1e6:.2g}'):,g} ms"
+        for name in sorted(sums, key=sums.__getitem__)
+    ]
+    return (
+        f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
+        f"about {listed(takes)} of database time"
+    )

@@ -62,13 +62,15 @@ HEAVY = 3  # times the median: a mean beyond it is that of stalls, such as waiti
 @dataclass(frozen=True, slots=True)
 class PilotProcess:
     """One pilot process: seconds with the harness's share, its iterations in ns, in order, of so
-    many `operations`, and the largest size of its memory, None where that is unknown.
+    many `operations`, the largest size of its memory, None where that is unknown, and that of the
+    file that it wrote, None for none.
     """
 
     seconds: float
     iterations_ns: list[int]
     operations: int
     peak_bytes: int | None = None
+    file_bytes: int | None = None
 
 
 class Observed(Model):
@@ -78,8 +80,8 @@ class Observed(Model):
     operation at the last level (None for a cold cell), and `stalled_ns` the mean over iterations
     after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
-    three processes. `peak_bytes` is the most memory that one took, None where it is unknown. From
-    `fastest_from_ms` on it was as fast as it ever was, with or without a steady state. `course` has
+    three processes. `peak_bytes` is the most memory that one took, None where it is unknown, and
+    `file_bytes` the longest database that one wrote. From `fastest_from_ms` on it was as fast as it ever was, with or without a steady state. `course` has
     (ms since the first iteration, operations done by then) of one process from its start.
     """
 
@@ -96,6 +98,7 @@ class Observed(Model):
     within: float = 0.0
     between: float | None = None
     peak_bytes: int | None = None
+    file_bytes: int | None = None
     course: list[tuple[float, int]] = []
 
     @property

@@ -1,20 +1,21 @@
 """A few processes of each cell before the plan is frozen: counts, lead-ins, and who takes turns."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
+from pathlib import Path
 
 import numpy as np
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
-from sqlitmus.catalog.presets import Preset
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.agenda import Cell, connected
 from sqlitmus.run.measure.blocks import Seating
+from sqlitmus.run.plan.budget import first_look
 from sqlitmus.run.plan.counts import (
     TIMED,
     Observed,
@@ -45,6 +46,7 @@ from sqlitmus.run.verify.answers import Answers, measured_answer, oracle_answer
 from sqlitmus.run.verify.context import Context
 from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.stats import power
+from sqlitmus.store.folder import check_copies
 from sqlitmus.vocabulary.text import counted, listed
 
 ROUNDS = 4
@@ -200,7 +202,8 @@ def _room(
     context: Context, unit: list[str], observed: Mapping[str, Mapping[str, Observed | None]]
 ) -> bool:
     """Whether the processes of the cases in `unit` fit into memory together; says so if not."""
-    needed = _memory_of_all([each for case in unit for each in observed.get(case, {}).values()])
+    seen = [each for case in unit for each in observed.get(case, {}).values()]
+    needed = _of_all([each.peak_bytes for each in seen if each])
     free = system.free_memory()
     if free is None or needed <= free:
         return True
@@ -273,10 +276,25 @@ def sentence(turning: dict[str, Turning], processor: int | None) -> str:
     )
 
 
-def _memory_of_all(observed: Iterable[Observed | None]) -> int:
-    """Bytes that all processes of a case take that are alive at once, a canary among them."""
-    peaks = [o.peak_bytes for o in observed if o and o.peak_bytes]
-    return sum(peaks) + max(peaks, default=0)
+def _copies(
+    context: Context,
+    cases: Iterable[PlannedCase],
+    turning: Collection[str],
+    observed: Mapping[str, Mapping[str, Observed | None]],
+) -> Iterator[tuple[str, Path, int]]:
+    """Each case that writes, its fixture, and how long the copies of it become that exist at once,
+    as the pilot's processes left theirs."""
+    for case in cases:
+        sizes = [each.file_bytes for each in observed[case.id].values() if each]
+        file = context.invocations.fixtures.of(case) if any(sizes) else None
+        if file:
+            yield case.id, file, _of_all(sizes) if case.id in turning else max(size or 0 for size in sizes)
+
+
+def _of_all(sizes: Sequence[int | None]) -> int:
+    """Bytes of all processes of a case that are alive at once, a canary among them."""
+    seen = [size or 0 for size in sizes]
+    return sum(seen) + max(seen, default=0)
 
 
 # Runs a few processes of each cell before the plan is frozen, and remembers the observations.
@@ -313,6 +331,7 @@ def plan_counts(
     observed = _all_observed(context, by_id, cells, answers, mode, reference, given)
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
+    check_copies(_copies(context, cases, turning, observed))
     piloted = {case.id for case in cases if case.metric == "steady" and not case.fixed}
     alike_pairs = [(a, b) for a, b in pairs if {a, b} <= piloted]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
@@ -373,28 +392,6 @@ def plan_counts(
     if turning and context.relay and context.starts:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
-
-
-def first_look(
-    preset: Preset, observed: Mapping[str, Mapping[str, Observed | None]], runners: Iterable[str]
-) -> str:
-    """What the pilot's processes of the `runners` take for the calls of a preset, in a sentence:
-    nothing where fewer than two went well in all of its cases."""
-    sums: dict[str, float] = {}
-    for name in runners:
-        each = {case: of.get(name) for case, of in observed.items()}
-        if all(o and o.operation_ns for o in each.values()):
-            sums[name] = sum(preset.calls[case] * o.mean_ns for case, o in each.items() if o)
-    if len(sums) < 2:
-        return ""
-    takes = [
-        f"{name} {float(f'{sums[name] / 1e6:.2g}'):,g} ms"
-        for name in sorted(sums, key=sums.__getitem__)
-    ]
-    return (
-        f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
-        f"about {listed(takes)} of database time"
-    )
 
 
 def _led_in_alike(turning: Mapping[str, Turning]) -> dict[str, Turning]:
@@ -522,7 +519,9 @@ def _observed(
         if process is None:
             return None
         processes.append(process)
-        observation = observe(processes, case, window_ms).model_copy(update={"pace": now})
+        longest = max((p.file_bytes for p in processes if p.file_bytes), default=None)
+        more = {"pace": now, "file_bytes": longest}
+        observation = observe(processes, case, window_ms).model_copy(update=more)
         window_ms = max(window_ms, _needed(observation, longest_ms))
     if observation:
         context.memory.keep(key, observation)
@@ -575,4 +574,6 @@ def _try(
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     iterations = [*result.warmup_ns, *result.iterations_ns]
-    return PilotProcess(seconds, iterations, trial.operations, result.peak_rss_bytes or None)
+    left = attempt.held and attempt.held.bytes
+    peak = result.peak_rss_bytes or None
+    return PilotProcess(seconds, iterations, trial.operations, peak, left)

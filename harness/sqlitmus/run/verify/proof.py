@@ -11,7 +11,7 @@ import stat
 import struct
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -189,10 +189,12 @@ _READERS = {
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What read-back queries find in a file; `digest` is a SHA-256 of every value of every row."""
+    """What read-back queries find in a file; `digest` is a SHA-256 of every value of every row, and
+    `bytes` is how long the file is."""
 
     proof: Proof
     digest: str
+    bytes: int = 0
 
 
 class Unproven(Exception):
@@ -230,9 +232,10 @@ class Files:
             at = (asks, _content(connection, queries))
             if at not in self._of_rows:
                 self._of_rows[at] = fold((q.columns, connection.execute(q.sql)) for q in queries)
+        held = replace(self._of_rows[at], bytes=file.stat().st_size)
         if image:
-            self._of_images[asks, image] = self._of_rows[at]
-        return self._of_rows[at]
+            self._of_images[asks, image] = held
+        return held
 
     def _image(self, file: Path, origin: Path | None) -> bytes | None:
         """A hash of all that `file` holds; None when a log or a journal beside it holds more.
