@@ -75,7 +75,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[Alike] = [alike(plan, case) for case in plan.cases]
     for figure in figures.FIGURES:
-        values = usable(run.samples.figures[figure.name], outcomes)
+        apart = [not (case.resets and figure.with_resets) for case in plan.cases]
+        values = _only(usable(run.samples.figures[figure.name], outcomes), apart)
         measured[figure.name] = measures(figure, values, work, names, shown, question)
     cells = build_cells(run, outcomes, excluded, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]

@@ -124,6 +124,13 @@ class PlannedCase(Model):
         return answered.model_copy(update={"operations": min(answered.operations, few)})
 
     @property
+    def resets(self) -> bool:
+        """Whether a reset comes while its work is timed, and not before that alone."""
+        each = self.operations
+        warmup, timed = self.stated or (each * self.warmup_iterations, each * self.iterations)
+        return self.reset_every is not None and -warmup % self.reset_every < timed
+
+    @property
     def journal_mode(self) -> str:
         """The journal mode of the database file before the runner opens it."""
         return str(dict(self.pragmas).get("journal_mode", "delete")).lower()

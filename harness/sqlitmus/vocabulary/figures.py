@@ -29,7 +29,8 @@ class Figure:
     loses no rare count. A figure that is `judged` has a ratio to the reference's and a verdict
     where it is of equal work (`compared`); there less of it is called `smaller`. Of other work it
     stands as a plain value, or not at all if it is `of_equal_work` only. `zero` says what a 0 in
-    the source is; only what is `signed` may be below it.
+    the source is; only what is `signed` may be below it. What is seen `with_resets` is unknown in a
+    case that has any while it is timed, since these are no part of its work.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Figure:
     smaller: Literal["faster", "less"] = "less"
     zero: Literal["value", "unknown", "impossible"] = "value"
     signed: bool = False
+    with_resets: bool = False
 
     @property
     def with_unit(self) -> str:
@@ -380,6 +382,7 @@ FIGURES: tuple[Figure, ...] = (
         source=("written",),
         over_blocks="mean",
         judged=False,
+        with_resets=True,
     ),
     Figure(
         name="checkpoints",
@@ -392,6 +395,7 @@ FIGURES: tuple[Figure, ...] = (
         source=("timing.writes.checkpoints",),
         over_blocks="mean",
         judged=False,
+        with_resets=True,
     ),
     *LATENCIES,
     Figure(

@@ -252,3 +252,23 @@ def test_a_page_says_what_a_process_does(walk: int, changes: Json, said: str) ->
         ["node", "bun"], cases=[{**case("get-pk"), "walk": walk, **walks}], counts={"get-pk": told}
     )
     assert analyse(make(of, lines=samples(of, noisy()))).cases[0].work == said
+
+
+def test_what_a_reset_writes_is_not_given_as_its_cases_own() -> None:
+    once = {"reset_every": 4096, "warmup_operations": 100, "timed_operations": 400}
+    cases = [{**case("delete"), "reset_every": 40}, {**case("insert"), **once}]
+    of = plan(["node", "bun"], cases=cases, counts={c["id"]: {"node": counts()} for c in cases})
+    lines = samples(of, noisy())
+    for line in lines:
+        if "runner" in line:
+            line |= {"written_bytes": 4096.0, "checkpoints": 2.0, "pages_read": 1.0}
+    resets, grows = analyse(make(of, lines=lines)).cases
+    assert resets.cells[0].figures.keys() & {"written", "checkpoints", "pages_read"} == {
+        "pages_read"
+    }
+    assert {"written", "checkpoints", "pages_read"} <= grows.cells[0].figures.keys()
+    assert resets.work.endswith(
+        " A reset comes before every 40 operations, off the clock; what it writes and its "
+        "checkpoints cannot be told from theirs, so neither is given."
+    )
+    assert "reset" not in grows.work
