@@ -188,6 +188,35 @@ def test_links_lead_somewhere(name: str) -> None:
     assert not lost, f"{name}: not there"
 
 
+PLACE = re.compile(r"`(test_\w+\.py|[\w.-]+(?:/[\w.-]+)*(?:/|/[\w-]+\.\w+))`")
+BASES = [paths.ROOT / folder for folder in (".", "harness", "harness/sqlitmus")]
+
+
+@pytest.mark.parametrize("name", [n for n in DOCUMENTS if re.match(r"docs/|[A-Z]+\.md", n)])
+def test_files_and_folders_that_a_document_names_are_there(name: str) -> None:
+    """Those of the clone, as its top or the harness's have them; runs lie in `results/`."""
+    lost: list[str] = []
+    for place in PLACE.findall(document(name)):
+        top = place.partition("/")[0]
+        here = [base for base in BASES if (base / top).is_dir()]
+        if place == top:
+            lost += [place] * (not any((paths.ROOT / "harness/tests").rglob(place)))
+        elif here and top != "results" and not re.search("NAME|LETTER", place):
+            lost += [place] * (not any((base / place).exists() for base in here))
+    assert not lost, f"{name}: not there"
+
+
+def test_the_method_says_what_its_example_of_a_stated_work_does() -> None:
+    spec = definitions.load().scenarios["insert-transaction"]
+    warmup, timed = (spec.warmup_operations or 0, spec.timed_operations or 0)
+    checkpoints = timed // 208  # as the note in the file explains
+    rows, of_them = (f"{many * spec.per_operation:,}" for many in (warmup + timed, timed))
+    (note,) = spec.notes
+    assert f"{rows} rows into an empty table, {of_them} of them timed; {checkpoints} " in note
+    says = f"with {rows} rows, and {checkpoints} checkpoints fall into the last {of_them}."
+    assert says in document("docs/method.md")
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_each_line_holds_one_sentence(name: str) -> None:
     crowded = [
