@@ -4,12 +4,14 @@ import json
 import os
 import signal
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
 from sqlitmus.analysis import analyse, load
+from sqlitmus.catalog.cases import STAGGERS
 from sqlitmus.machine import conditions, system
 from sqlitmus.results.report import Cell
 from sqlitmus.run.measure import blocks
@@ -17,7 +19,7 @@ from sqlitmus.run.measure.blocks import Seating, Turned
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone
-from tests.fakes.instant import Desk, even, one_by_one
+from tests.fakes.instant import Desk, Instant, even, one_by_one
 from tests.machines.folders import ask, change
 from tests.worded import headline, notices
 
@@ -316,6 +318,40 @@ def test_what_writes_is_rehearsed_only_where_nothing_else_tells_of_noise(rehears
     rehearsing.clone.runner("b")
     assert [each[0].case.id for each in sets(rehearsing, "get", "insert")].count("insert") == 1
     assert [each[0].case.id for each in sets(rehearsing, "insert")] == ["insert", "insert"]
+
+
+def asked(desk: Desk, interrupted: Callable[[int], bool] = lambda _number: False) -> list[str]:
+    """What each process is asked to measure from here on, but for the names of its files; Ctrl-C
+    comes before those that are `interrupted`."""
+    texts: list[str] = []
+
+    def note(command: list[str], *given: Any) -> Any:
+        job = json.loads(Path(command[-1]).read_bytes())
+        if job["mode"] == "measure":
+            texts.append(json.dumps({**job, "output": "", "database": ""}))
+            if interrupted(len(texts)):
+                os.kill(os.getpid(), signal.SIGINT)
+        return Instant.execute(desk.instant, command, *given)
+
+    desk.monkeypatch.setattr(desk.instant, "execute", note)
+    return texts
+
+
+def test_a_resumed_run_goes_on_with_the_same_work(rehearsing: Desk) -> None:
+    """The same counts, warm-ups of each block, operations to begin with, and parameters."""
+    rehearsing.clone.runner("b")
+    rehearsing.clone.replace("scenarios/modes.toml", "pilot = 1", "pilot = 1\nstagger_ms = 70")
+    rehearsing.monkeypatch.setattr(blocks, "play", one_by_one)
+    options: dict[str, Any] = {"mode": "piloted", "cases": ["get", "insert"], "blocks": 9}
+    whole = asked(rehearsing)
+    assert rehearsing.run(**options).exit == 0
+    assert len({text for text in whole if '"get/b"' in text}) > STAGGERS
+    before = asked(rehearsing, lambda number: number == 30)
+    assert rehearsing.run(**options, label="cut").exit == 130
+    after = asked(rehearsing)
+    assert rehearsing.resume(rehearsing.clone.latest().path).exit == 0
+    assert (len(before), len(after)) == (30, 24)
+    assert before + after == whole[-54:]  # after the pilot's, which is remembered
 
 
 def silent(desk: Desk, *numbers: int) -> list[int]:
