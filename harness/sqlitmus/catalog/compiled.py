@@ -9,12 +9,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlitmus.catalog import fixture
+from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.authorizer import Origin, Refused, compiled, confined, unseen, verb
 from sqlitmus.catalog.cases import PlannedCase, as_answered, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Fixture
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import FILES
 from sqlitmus.vocabulary.errors import UsageError
 
 # What the SQL itself is to blame for. Functions and modules may be in a runner's SQLite only.
@@ -58,7 +59,8 @@ def check(
             if not wrong:
                 oracles = as_answered(case, catalog.scenarios[case.scenario])
                 whole = (s for each in (case, oracles) for s in statements(catalog, each, size))
-                for statement, words in _problems(connection, dict.fromkeys(whole)):
+                of_sql = _problems(connection, dict.fromkeys(whole))
+                for statement, words in (*of_sql, *_elsewhere(catalog, case, size)):
                     where = place(scenarios or paths.SCENARIOS, statement.table, statement.written)
                     wrong[f"{where}: {statement.table}.{statement.at}: {words}"] = None
             problems |= wrong
@@ -163,6 +165,19 @@ def _problems(
                     yield statement, f"{error} {by}; correct the SQL, or the fixture's tables"
             elif verb(statement.sql) in _DEFINES:
                 lost = True
+
+
+def _elsewhere(catalog: Catalog, case: PlannedCase, size: str) -> Iterator[tuple[Statement, str]]:
+    """The step of `case` that names files, if one does not lie beside its database, with why."""
+    steps = steps_of(catalog.scenarios[case.scenario], case.axes)
+    naming = [number for number, step in enumerate(steps) if step.operation in FILES]
+    if naming and case.fixture:
+        rows = fixture.rows(catalog.fixtures[case.fixture], size)
+        try:
+            jobs.bound(steps, case, rows, case.scenario, Path(case.fixture))
+        except UsageError as error:
+            at, operation = f"steps[{naming[0]}].parameters", steps[naming[0]].operation
+            yield Statement("", f'"{operation}"', case.scenario, at), str(error)
 
 
 _HEADER = re.compile(r"\[\[?\s*[\"']?([\w-]+)[^,]*\]\s*(#.*)?$")

@@ -61,7 +61,7 @@ def make_job(
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
-        steps=_steps(steps_of(spec, case.axes), case, size, case.scenario, database),
+        steps=bound(steps_of(spec, case.axes), case, size, case.scenario, database),
         transaction=variant.transaction or transaction,
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
@@ -111,7 +111,7 @@ def _writer(spec: Scenario, case: PlannedCase, size: int, mode: str) -> Writer |
     if mode == "verify":
         operations *= case.warmup_iterations + case.iterations
     return Writer(
-        steps=_steps(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
+        steps=bound(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
         transaction=spec.writer.transaction,
         operations=operations,
         rate=pace.writer_rate,
@@ -156,9 +156,11 @@ def question_key(job: Job, content: str, *, writes: bool) -> str:
     return hashlib.sha256(f"{content}\0{text}".encode()).hexdigest()[:24]
 
 
-def _steps(
+def bound(
     specs: list[ScenarioStep], case: PlannedCase, size: int, seed: str, database: Path | None = None
 ) -> list[Step]:
+    """The steps with all that they bind. Raises UsageError for names of files that lie elsewhere
+    than beside `database`."""
     steps: list[Step] = []
     manner = {name: case.axes[name] for name in MANNER if name in case.axes}
     for number, step in enumerate(specs):

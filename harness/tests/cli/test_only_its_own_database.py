@@ -418,8 +418,12 @@ def test_a_database_beside_a_fixture_is_named_and_not_any_that_a_path_leads_to(
     )
     own.replace(SCENARIOS, STEP, f"{step}{STEP}")
     done = own.sqlitmus(*VERIFY)
-    assert done.code == 4, done.err
-    assert "is no name of a file beside a database" in " ".join(done.err.split())
+    assert done.code == 2, done.err
+    text = (own.root / SCENARIOS).read_text("utf-8")
+    line = text[: text.index('"open-file"')].count("\n") + 1
+    at = f"CLONE/{SCENARIOS}:{line}: insert.steps[0].parameters: "
+    assert at in done.err
+    assert "is no name of a file beside a database" in done.err
     assert outside.untouched()
 
 
