@@ -85,8 +85,8 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
         sentence += " No checkpoint falls into them."
     if case.resets:
         sentence += (
-            f" A reset comes before every {_counted(case.reset_every or 0)}, off the clock; what it "
-            "writes and its checkpoints cannot be told from theirs, so neither is given."
+            f" A reset comes before every {_counted(case.reset_every or 0)}, off the clock; what "
+            "it writes and its checkpoints cannot be told from theirs, so neither is given."
         )
     if case.walk == 1:
         return sentence

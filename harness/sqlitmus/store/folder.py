@@ -224,24 +224,17 @@ def check_disk(results: Path) -> None:
             )
 
 
-def check_copies(copies: Iterable[tuple[str, Path, int]]) -> None:
-    """Raise NotFit when the databases that cases write would outgrow the disk.
-
-    `copies` has cases, their fixtures, and the bytes of all copies that exist at once. Cases of one
-    fixture have the same copies, one after the other.
-    """
-    most: dict[Path, tuple[int, str]] = {}
-    for case, fixture, size in copies:
-        most[fixture] = max(most.get(fixture, (0, "")), (size, case))
-    needed, place = sum(size for size, _ in most.values()), paths.toolchain()
+def check_copies(most: Mapping[Path, tuple[int, str]]) -> None:
+    """Raise NotFit when databases that cases write would outgrow the disk; `most` has for each
+    fixture the bytes of all copies that exist at once, and of which case that is."""
+    place = paths.toolchain()
     free = shutil.disk_usage(place).free - FREE_BYTES_NEEDED
-    if most and needed > free:
-        cases = listed([f"{case} ({size / 2**20:,.0f} MB)" for size, case in most.values()])
+    if most and sum(size for size, _ in most.values()) > free:
+        cases = listed([f"{case} ({size / 2**20:,.1f} MB)" for size, case in most.values()])
         raise NotFit(
-            f"{place}: the copies of databases that exist at once would outgrow the disk, since "
-            f"each runner writes into one of its own: {cases}, and {free / 2**20:,.0f} MB are free "
-            f"beside {FREE_BYTES_NEEDED >> 20} MB for the results; free some, choose another "
-            "folder with SQLITMUS_TOOLCHAIN, or measure fewer runners or another --size"
+            f"{place}: the databases that cases write, one for each runner, would outgrow the "
+            f"disk: {cases}, and {free / 2**20:,.1f} MB are free beside {FREE_BYTES_NEEDED >> 20} "
+            "MB for results; free some, set SQLITMUS_TOOLCHAIN to another folder, or measure fewer"
         )
 
 

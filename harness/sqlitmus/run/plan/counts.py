@@ -81,8 +81,9 @@ class Observed(Model):
     after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
     three processes. `peak_bytes` is the most memory that one took, None where it is unknown, and
-    `file_bytes` the longest database that one wrote. From `fastest_from_ms` on it was as fast as it ever was, with or without a steady state. `course` has
-    (ms since the first iteration, operations done by then) of one process from its start.
+    `file_bytes` the longest database that one wrote. From `fastest_from_ms` on it was as fast as it
+    ever was, with or without a steady state. `course` has (ms since the first iteration, operations
+    done by then) of one process from its start.
     """
 
     seconds: float

@@ -1,7 +1,7 @@
 """A few processes of each cell before the plan is frozen: counts, lead-ins, and who takes turns."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
@@ -202,8 +202,8 @@ def _room(
     context: Context, unit: list[str], observed: Mapping[str, Mapping[str, Observed | None]]
 ) -> bool:
     """Whether the processes of the cases in `unit` fit into memory together; says so if not."""
-    seen = [each for case in unit for each in observed.get(case, {}).values()]
-    needed = _of_all([each.peak_bytes for each in seen if each])
+    seen = [each for case in unit for each in observed.get(case, {}).values() if each]
+    needed = _of_all([each.peak_bytes or 0 for each in seen])
     free = system.free_memory()
     if free is None or needed <= free:
         return True
@@ -281,20 +281,21 @@ def _copies(
     cases: Iterable[PlannedCase],
     turning: Collection[str],
     observed: Mapping[str, Mapping[str, Observed | None]],
-) -> Iterator[tuple[str, Path, int]]:
-    """Each case that writes, its fixture, and how long the copies of it become that exist at once,
-    as the pilot's processes left theirs."""
+) -> dict[Path, tuple[int, str]]:
+    """Per fixture the case that writes most into its copies, and how long all that exist at once
+    become, as the pilot's processes left theirs; cases have the same copies one after another."""
+    most: dict[Path, tuple[int, str]] = {}
     for case in cases:
-        sizes = [each.file_bytes for each in observed[case.id].values() if each]
-        file = context.invocations.fixtures.of(case) if any(sizes) else None
-        if file:
-            yield case.id, file, _of_all(sizes) if case.id in turning else max(size or 0 for size in sizes)
+        sizes = [each.file_bytes or 0 for each in observed[case.id].values() if each]
+        if any(sizes) and (file := context.invocations.fixtures.of(case)):
+            size = _of_all(sizes) if case.id in turning else max(sizes)
+            most[file] = max(most.get(file, (0, "")), (size, case.id))
+    return most
 
 
-def _of_all(sizes: Sequence[int | None]) -> int:
+def _of_all(sizes: Sequence[int]) -> int:
     """Bytes of all processes of a case that are alive at once, a canary among them."""
-    seen = [size or 0 for size in sizes]
-    return sum(seen) + max(seen, default=0)
+    return sum(sizes) + max(sizes, default=0)
 
 
 # Runs a few processes of each cell before the plan is frozen, and remembers the observations.
@@ -574,6 +575,5 @@ def _try(
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     iterations = [*result.warmup_ns, *result.iterations_ns]
-    left = attempt.held and attempt.held.bytes
-    peak = result.peak_rss_bytes or None
-    return PilotProcess(seconds, iterations, trial.operations, peak, left)
+    sizes = result.peak_rss_bytes or None, attempt.held and attempt.held.bytes
+    return PilotProcess(seconds, iterations, trial.operations, *sizes)
