@@ -1,9 +1,8 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
 import sqlite3
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil, gcd, inf
@@ -11,18 +10,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
-from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, confined
+from sqlitmus.catalog.authorizer import Refused
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.scenario import ColumnType, Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Operation, Parameters
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
-from sqlitmus.workload.file import Query, Source, Statement, Workload
+from sqlitmus.workload.file import Query, Source, Workload
 from sqlitmus.workload.file import read as read_file
 from sqlitmus.workload.statements import NoPool
 from sqlitmus.workload.trace import with_queries
@@ -169,7 +167,7 @@ def _part(
         at = "sql"
         try:
             looked = statements.look(connection, statement.sql)
-            operation = _operation(statement, looked)
+            operation = statements.operation_of(statement, looked)
             at = "parameters"
             rows = statements.rows_of(statement.parameters, connection, seed)
             given = statements.pool(rows, looked.parameters, distinct=not looked.reads)
@@ -178,7 +176,7 @@ def _part(
             cost = LEAST_INSTRUCTIONS
             if looked.reads:
                 answered = statements.answer(
-                    connection, statement.sql, _bound(given), first=operation == "get"
+                    connection, statement.sql, statements.bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 cost = max(cost, answered.instructions)
@@ -200,7 +198,7 @@ def _part(
             )
         )
     whole = len(steps) == len(query.parts())
-    wrong = _wrong_resets(query.reset, connection)
+    wrong = statements.wrong_resets(query.reset, connection)
     if whole and query.reset and not written:
         wrong[0] = "the query writes to no table, so that nothing has to be undone; take reset out"
     for number, words in wrong.items():
@@ -217,49 +215,6 @@ def _part(
     return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
 
 
-def _wrong_resets(resets: Sequence[str], connection: sqlite3.Connection) -> dict[int, str]:
-    """Why statements may not undo anything, by their numbers."""
-    wrong: dict[int, str] = {}
-    for number, sql in enumerate(resets):
-        try:
-            statements.judged(connection, sql, Origin.RESET)
-        except Refused as error:
-            wrong[number] = str(error)
-    return wrong
-
-
-def _operation(statement: Statement, looked: Compiled) -> Operation:
-    operation = statement.operation
-    if not looked.reads:
-        if operation not in (None, "run"):
-            tables = ", ".join(sorted(looked.writes))
-            raise Refused(
-                f"operation is {operation}, but the statement writes to {tables}; use run"
-            )
-        return "run"
-    if operation == "run":
-        raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
-    if not looked.rows:
-        raise Refused("it neither gives rows nor writes to a table of the database")
-    return operation or "all"
-
-
-def _bound(given: Parameters | None) -> list[list[statements.Value]]:
-    """The rows of a pool as SQLite takes them."""
-    if given is None:
-        return []
-    return [
-        [_decoded(value, kind) for value, kind in zip(row, given.types, strict=True)]
-        for row in given.rows
-    ]
-
-
-def _decoded(value: float | str | None, kind: str) -> statements.Value:
-    if isinstance(value, str) and kind == "blob":
-        return bytes.fromhex(value)
-    return int(value) if isinstance(value, str) and kind == "integer" else value
-
-
 SUITE = "workload"
 QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration without a pilot, about a tenth of a second
@@ -267,8 +222,6 @@ MOST_QUERIES = 256  # of an iteration, too
 LEAST_INSTRUCTIONS = 500.0  # of a statement: fewer than can be told
 WARMUP, TIMED = 2, 4  # iterations that a process does of what writes no checkpoint's worth
 HEAVIEST = 5  # iterations whose instructions a process may do for its checkpoints
-SAMPLED = 64  # times that a query is done to see how many pages it appends to the log
-FRAME = 24  # bytes of the log beside each page
 AUTOCHECKPOINT = 1000  # pages of the log, SQLite's default
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
@@ -323,40 +276,13 @@ class Writing(NamedTuple):
 _UNSYNCED = ("NORMAL", "OFF", "0", "1")  # of a write-ahead log, values of PRAGMA synchronous
 
 
-def logged(file: Path, parts: Iterable[Part]) -> dict[str, float]:
-    """Pages that each query which writes appends to a write-ahead log, by name: in a copy of `file`
-    the queries are done one after the other. Those that fail are left out."""
-    pages: dict[str, float] = {}
-    writing = [part for part in parts if part.written]
-    if not writing:
-        return pages
-    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-        copy = Path(folder) / "copy.db"
-        fixture.fresh_copy(file, copy)
-        log = copy.with_name(f"{copy.name}-wal")
-        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA wal_autocheckpoint = 0")
-            (page_size,) = connection.execute("PRAGMA page_size").fetchone()
-            for part in writing:
-                times = min(SAMPLED, part.most or SAMPLED)
-                before = log.stat().st_size if log.exists() else 0
-                with suppress(Refused), statements.limited(connection), confined(connection):
-                    for number in range(times):
-                        _do(connection, part, number)
-                    size = log.stat().st_size - before
-                    pages[part.name] = size / (page_size + FRAME) / times
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-    return pages
-
-
 def _writing(
     copy: Snapshot, parts: Sequence[Part], pragmas: Mapping[str, str | int]
 ) -> dict[str, Writing]:
     """What each query writes with `pragmas`, by name."""
     journal = str(pragmas.get("journal_mode", copy.about.journal_mode)).lower()
-    pages = logged(copy.file, parts) if journal == "wal" else {}
+    queries = {part.name: _executions(part) for part in parts if part.written}
+    pages = statements.logged(copy.file, queries) if journal == "wal" else {}
     limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
     syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
     return {
@@ -365,17 +291,9 @@ def _writing(
     }
 
 
-def _do(connection: sqlite3.Connection, part: Part, number: int) -> None:
-    """Do the query once, with the rows of its pools that are due at the operation `number`."""
-    kind = part.query.transaction
-    if kind != "none":
-        connection.execute(f"BEGIN {kind.upper()}")
-    for step in part.steps:
-        rows = _bound(step.given) or [[]]
-        for n in range(number * step.repeat, (number + 1) * step.repeat):
-            connection.execute(step.text({}), rows[n % len(rows)]).fetchall()
-    if kind != "none":
-        connection.execute("COMMIT")
+def _executions(part: Part) -> statements.Query:
+    steps = [(s.text({}), statements.bound(s.given) or [[]], s.repeat) for s in part.steps]
+    return statements.Query(part.query.transaction, steps, part.most)
 
 
 def _alone(part: Part, profile: str, writing: Writing) -> Scenario:

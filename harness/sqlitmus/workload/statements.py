@@ -5,18 +5,21 @@ how its writes are undone and proven.
 import random
 import re
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import cast
+from pathlib import Path
+from typing import NamedTuple, cast
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
+from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Parameter
 from sqlitmus.catalog.scenario import Query as Readback
-from sqlitmus.vocabulary.contract import Parameters, Type
-from sqlitmus.workload.file import Drawn
+from sqlitmus.vocabulary.contract import Operation, Parameters, Type
+from sqlitmus.workload.file import Drawn, Statement
 
 PATIENCE_S = 20.0
 STEP = 1000  # instructions of SQLite's virtual machine between two looks at the clock
@@ -333,3 +336,101 @@ def _names(cursor: sqlite3.Cursor) -> list[str]:
     if twice:
         raise Refused(f"two columns are called {twice[0]}; give one another name with AS")
     return names
+
+
+# What a query is: its resets, how it is executed, and how much it writes.
+
+
+SAMPLED = 64  # times that a query is done to see how many pages it appends to the log
+FRAME = 24  # bytes of the log beside each page
+
+
+def wrong_resets(resets: Sequence[str], connection: sqlite3.Connection) -> dict[int, str]:
+    """Why statements may not undo anything, by their numbers."""
+    wrong: dict[int, str] = {}
+    for number, sql in enumerate(resets):
+        try:
+            judged(connection, sql, Origin.RESET)
+        except Refused as error:
+            wrong[number] = str(error)
+    return wrong
+
+
+def operation_of(statement: Statement, looked: Compiled) -> Operation:
+    """How it is executed: as it says, or as fits. Raises Refused for what does not fit."""
+    operation = statement.operation
+    if not looked.reads:
+        if operation not in (None, "run"):
+            tables = ", ".join(sorted(looked.writes))
+            raise Refused(
+                f"operation is {operation}, but the statement writes to {tables}; use run"
+            )
+        return "run"
+    if operation == "run":
+        raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
+    if not looked.rows:
+        raise Refused("it neither gives rows nor writes to a table of the database")
+    return operation or "all"
+
+
+def bound(given: Parameters | None) -> list[list[Value]]:
+    """The rows of a pool as SQLite takes them."""
+    if given is None:
+        return []
+    return [
+        [_decoded(value, kind) for value, kind in zip(row, given.types, strict=True)]
+        for row in given.rows
+    ]
+
+
+def _decoded(value: float | str | None, kind: str) -> Value:
+    if isinstance(value, str) and kind == "blob":
+        return bytes.fromhex(value)
+    return int(value) if isinstance(value, str) and kind == "integer" else value
+
+
+class Query(NamedTuple):
+    """A query: in a `transaction`, each statement with its pool and how often it is executed;
+    `most` times without a row that comes again."""
+
+    transaction: str
+    steps: list[tuple[str, list[list[Value]], int]]
+    most: int | None
+
+
+def logged(file: Path, queries: Mapping[str, Query]) -> dict[str, float]:
+    """Pages that each query appends to a write-ahead log, by name; in a copy of `file` they are
+    done one after the other. Those that fail are left out."""
+    pages: dict[str, float] = {}
+    if not queries:
+        return pages
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        copy = Path(folder) / "copy.db"
+        fresh_copy(file, copy)
+        log = copy.with_name(f"{copy.name}-wal")
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+            (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+            for name, query in queries.items():
+                times = min(SAMPLED, query.most or SAMPLED)
+                before = log.stat().st_size if log.exists() else 0
+                with suppress(Refused), limited(connection), confined(connection):
+                    for number in range(times):
+                        _do(connection, query, number)
+                    size = log.stat().st_size - before
+                    pages[name] = size / (page_size + FRAME) / times
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    return pages
+
+
+def _do(connection: sqlite3.Connection, query: Query, number: int) -> None:
+    """Do the query once, with the rows of its pools that are due at the operation `number`."""
+    if query.transaction != "none":
+        connection.execute(f"BEGIN {query.transaction.upper()}")
+    for sql, rows, repeat in query.steps:
+        for n in range(number * repeat, (number + 1) * repeat):
+            connection.execute(sql, rows[n % len(rows)]).fetchall()
+    if query.transaction != "none":
+        connection.execute("COMMIT")
