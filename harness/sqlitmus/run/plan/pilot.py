@@ -376,7 +376,9 @@ def plan_counts(
                 shown[case.id] = seen_in_turns
                 turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)
                 allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
-        turning |= _led_in_alike({case: turning[case] for case in unit if case in turning})
+        in_turns = {case: turning[case] for case in unit if case in turning}
+        longest = max((how.lead_in_ms for how in in_turns.values()), default=0)
+        turning |= {case: replace(how, lead_in_ms=longest) for case, how in in_turns.items()}
     free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
     turning = divided(turning, free, allocated, pairs)
     turning |= _in_whole_walks(turning, stated, by_id, mode)
@@ -393,13 +395,6 @@ def plan_counts(
     if turning and context.relay and context.starts:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
-
-
-def _led_in_alike(turning: Mapping[str, Turning]) -> dict[str, Turning]:
-    """Turns of cases that are compared, all with the longest of their lead-ins: so their laps reach
-    the same rows."""
-    longest = max((how.lead_in_ms for how in turning.values()), default=0)
-    return {case: replace(how, lead_in_ms=longest) for case, how in turning.items()}
 
 
 def _in_whole_walks(
