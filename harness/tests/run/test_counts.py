@@ -23,6 +23,7 @@ from sqlitmus.run.plan.counts import (
     allocate,
     block_seconds,
     fitting,
+    led_in_alike,
     observe,
     work,
 )
@@ -472,6 +473,16 @@ def test_laps_reach_most_rows_of_a_pool_and_those_of_eight_blocks_all(
     assert counts.timed_share(4096) >= 0.6
     assert len(set.union(*rows)) == 4096
     assert turns.lead_in * counts.operations * operation_us < 1.5e3 * lead_in_ms + 2000
+
+
+def test_cases_that_are_compared_time_the_same_rows() -> None:
+    base, new = (Turning(rounds=4, lead_in_ms=ms, lap_ms=5) for ms in (3, 9))
+    of, observed = case(walk=4096), {"a": seen(5 * US)}
+    alike = led_in_alike({"base": base, "new": new})
+    first, second = (work(of, observed.values(), MODE, alike[name]) for name in ("base", "new"))
+    assert first == second
+    assert first == work(of, observed.values(), MODE, new)
+    assert led_in_alike({}) == {}
 
 
 def turned(

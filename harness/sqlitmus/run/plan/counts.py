@@ -1,7 +1,7 @@
 """The counts of each cell from what the pilot observed. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil, gcd, log, log2, pi, sqrt
 
@@ -194,6 +194,13 @@ class Turning:
     lead_in_ms: float
     lap_ms: float
     at_once: int = 1
+
+
+def led_in_alike(turning: Mapping[str, Turning]) -> dict[str, Turning]:
+    """Turns of cases that are compared, all with the longest of their lead-ins: so their laps reach
+    the same rows."""
+    longest = max((how.lead_in_ms for how in turning.values()), default=0)
+    return {case: replace(how, lead_in_ms=longest) for case, how in turning.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from sqlitmus.run.plan.counts import (
     Work,
     allocate,
     fitting,
+    led_in_alike,
     looked_at,
     observe,
     pace,
@@ -376,9 +377,7 @@ def plan_counts(
                 shown[case.id] = seen_in_turns
                 turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)
                 allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
-        in_turns = {case: turning[case] for case in unit if case in turning}
-        longest = max((how.lead_in_ms for how in in_turns.values()), default=0)
-        turning |= {case: replace(how, lead_in_ms=longest) for case, how in in_turns.items()}
+        turning |= led_in_alike({case: turning[case] for case in unit if case in turning})
     free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
     turning = divided(turning, free, allocated, pairs)
     turning |= _in_whole_walks(turning, stated, by_id, mode)
