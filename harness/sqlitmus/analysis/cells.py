@@ -93,9 +93,9 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
     walk = _counted(case.walk)
     if bound >= case.walk:
         share = min(c.timed_share(case.walk) for c in planned)
-        times = "" if share == 1 or case.writes else f", and times {share:.0%} of them"
+        times = "" if share == 1 or case.writes else f", and times {100 * share:.0f} % of them"
         return f"{sentence} It binds all parameters, which begin again after {walk}{times}."
-    share = f"It binds {bound / case.walk:.0%} of the parameters"
+    share = f"It binds {100 * bound / case.walk:.0f} % of the parameters"
     if all(length > bound for length in case.walks):
         return f"{sentence} {share}, which are for {walk}."
     return f"{sentence} {share} that begin again after {walk}, and all others."

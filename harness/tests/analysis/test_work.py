@@ -194,7 +194,7 @@ def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
 
 TIMED = "A process times 2,000 operations after a warm-up of 2,000 to 4,000."
 WALKED = " It binds all parameters, which begin again after 4,000 operations."
-HALF = f"{WALKED[:-1]}, and times 50% of them."
+HALF = f"{WALKED[:-1]}, and times 50 % of them."
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_page_says_where_no_checkpoint_is_timed(
         (
             8_000,
             {},
-            TIMED + " It binds 50% of the parameters, which are for 8,000 operations.",
+            TIMED + " It binds 50 % of the parameters, which are for 8,000 operations.",
         ),
         (1, {}, TIMED),
         # lead-ins are no part of what is timed: laps of 3 iterations, each 5 after the last
@@ -226,7 +226,7 @@ def test_a_page_says_where_no_checkpoint_is_timed(
             {"rounds": 4, "lead_in": 2},
             (
                 "A process times 1,200 operations after a warm-up of 2,000 to 4,000."
-                f"{WALKED[:-1]}, and times 30% of them."
+                f"{WALKED[:-1]}, and times 30 % of them."
             ),
         ),
         # of two pools, one begins again after 1,000 operations
@@ -234,7 +234,7 @@ def test_a_page_says_where_no_checkpoint_is_timed(
             8_000,
             {"walks": [1_000, 8_000]},
             (
-                f"{TIMED} It binds 50% of the parameters that begin again after 8,000 operations, "
+                f"{TIMED} It binds 50 % of the parameters that begin again after 8,000 operations, "
                 "and all others."
             ),
         ),

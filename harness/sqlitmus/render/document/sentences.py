@@ -329,9 +329,9 @@ def definition(report: Report) -> str:
     taken = report.taken
     if taken is None:
         return f"{text}."
-    rounds = f"{fmt.share(taken.left_out)} of rounds" if taken.left_out else "no round"
+    rounds = f"{fmt.percent(taken.left_out)} of rounds" if taken.left_out else "no round"
     return (
-        f"{text}: {fmt.share(taken.median)} of the median process, {fmt.share(taken.most)} at "
+        f"{text}: {fmt.percent(taken.median)} of the median process, {fmt.percent(taken.most)} at "
         f"most, and {rounds} as a whole."
     )
 
