@@ -129,6 +129,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         blocks_planned=plan.blocks,
         blocks_complete=complete,
         sessions=plan.sessions,
+        sittings=plan.sittings,
         margin=plan.margin,
         correction=plan.correction,
         reference=shown,

@@ -83,7 +83,7 @@ def complete_blocks(run: RunData, outcomes: Outcomes) -> int:
         return 0
     plan = run.plan
     ends = np.array([plan.ended.get(case.id, plan.blocks) for case in plan.cases])
-    ended = np.arange(plan.blocks) >= ends[:, None]
+    ended = np.array([*map(plan.place, range(plan.blocks))]) >= ends[:, None]
     done = (run.samples.code == OK) | ended[:, None]
     return int(done[outcomes.expected].all(axis=0).sum())
 

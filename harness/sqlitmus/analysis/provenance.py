@@ -27,7 +27,7 @@ def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
     lasted = [
         (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
         for block in blocks
-        if block.block < whole
+        if plan.place(block.block) < whole
     ]
     return median(lasted) if lasted else None
 

@@ -47,7 +47,8 @@ class Plan(Model):
     fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
     counts have rounds; the work of a single thread is done on `processor`, where there is one.
     `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
-    cell that has several. `sets` are cases that take part in so many of the first blocks only.
+    cell that has several. `sets` are cases that take part in so many of the first blocks only, of
+    each of the `sittings`, which were begun one by one.
     `ended` are these and those that were settled at a planned look, with the blocks that they have;
     it is empty in the file, and known when a run is read.
     """
@@ -66,6 +67,7 @@ class Plan(Model):
     blocks: int = Field(ge=1)
     sets: dict[str, int] = {}
     sessions: int = Field(default=1, ge=1)
+    sittings: int = Field(default=1, ge=1)
     pause_s: float = 0
     looks: int = Field(default=1, ge=1)
     correction: Correction
@@ -98,6 +100,23 @@ class Plan(Model):
     def names(self) -> list[str]:
         """The names of the runners."""
         return [runner.name for runner in self.runners]
+
+    def again(self) -> Self:
+        """The plan with one more sitting, as long as each so far. Raises UsageError where a plan
+        cannot have several."""
+        if self.kind != "suite" or self.looks > 1:
+            why = "has planned looks" if self.looks > 1 else f"is of the kind {self.kind}"
+            raise UsageError(
+                f"--again: {self.run} {why}; only a run of a suite or of a workload "
+                "without planned looks can have several sittings"
+            )
+        more = {name: getattr(self, name) // self.sittings for name in ("blocks", "sessions")}
+        grown = {name: getattr(self, name) + each for name, each in more.items()}
+        return self.model_copy(update={**grown, "sittings": self.sittings + 1})
+
+    def place(self, block: int) -> int:
+        """The number of `block` in its sitting, whose first blocks have the `sets` of a case."""
+        return block % (self.blocks // self.sittings) if self.sittings > 1 else block
 
     def compared(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         """Cells (case id, runner) that claims or settings compare across cases; else none."""

@@ -31,7 +31,13 @@ def run(
         Path | None,
         typer.Option(parser=paths.given, metavar="RUN", help="Go on with an interrupted run."),
     ] = None,
-    force: Annotated[bool, typer.Option(help="Resume although something changed.")] = False,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            parser=paths.given, metavar="RUN", help="Measure a complete run for one more sitting."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Go on although something changed.")] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
     ] = False,
@@ -49,8 +55,9 @@ def run(
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
-    if plan and resume:
-        raise UsageError("--plan says what a new run takes: leave out --resume")
+    if (plan and (resume or again)) or (resume and again):
+        raise UsageError("only one of --plan, of a new run, --resume and --again makes sense")
+    resume = resume or again
     progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()
     presets.chosen(weights, catalog.presets, catalog)
@@ -82,7 +89,8 @@ def run(
         return
     if resume and planned:
         with scenarios.again(planned, catalog, progress.insist) as whole:
-            ended = session.resume(resume, options, whole, tools, progress, settled, force=force)
+            of = (resume, options, whole, tools, progress, settled)
+            ended = session.resume(*of, force=force, again=again is not None)
     else:
         ended = session.run(options, catalog, tools, progress, settled)
     finish(ended, progress, weights=weights)

@@ -486,9 +486,9 @@ class Report:
 
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
     new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
-    how many sittings its blocks are divided into. `weighing` is there where a suite was decided by
-    weights, `tails` what is known of cases whose latencies were recorded. A steady time is the
-    `level` of a process, `taken` is what others took from them all.
+    how many parts its blocks are divided into, in so many `sittings`. `weighing` is there where a
+    suite was decided by weights, `tails` what is known of cases whose latencies were recorded. A
+    steady time is the `level` of a process, `taken` is what others took from them all.
     """
 
     version: int
@@ -503,6 +503,7 @@ class Report:
     blocks_planned: int
     blocks_complete: int
     sessions: int
+    sittings: int
     margin: float
     correction: Correction
     reference: str

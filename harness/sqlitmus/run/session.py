@@ -56,34 +56,47 @@ def resume(
     settled: Settled | None = None,
     *,
     force: bool,
+    again: bool = False,
 ) -> Ended:
-    """Resume the run at `path`, see `run`.
+    """Resume the run at `path`, see `run`; a complete one `again`, for one more sitting.
 
-    Raises UsageError when it is complete, or when something changed, unless `force`.
+    Raises UsageError when it is complete, or not yet if `again`, or when something changed, unless
+    `force`.
     """
     directory = RunDirectory.open(path)
     plan = directory.plan()
-    if directory.complete():
-        raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
+    if again:
+        plan.again()
+        if not directory.complete():
+            raise UsageError(f"{path} is not complete; ./just run --resume {path} goes on with it")
+    elif directory.complete():
+        raise UsageError(
+            f"{path} is complete; `./just report {path}` renders it again, and --again adds a "
+            "sitting to it"
+        )
     directory.check_changeable()
     check_disk(directory.path)
     options = replace(options, size=plan.size, pins=plan.pins, workload=plan.workload)
     with _exclusive(options, catalog, tools, progress, plan.cells, plan.mode) as context:
-        changed = _changed(plan, context)
+        changed, deed = _changed(plan, context), "measured again" if again else "resumed"
         if changed:
             if not force:
                 raise UsageError(
-                    f"{path} cannot be resumed: {changed} changed since it started. Start a new "
+                    f"{path} cannot be {deed}: {changed} changed since it started. Start a new "
                     "run, or add --force (the report will say so)."
                 )
             plan = plan.model_copy(update={"forced": True})
             directory.change_plan(plan)
+        if again:
+            plan = plan.again()
         present = context.present(plan.cells)
         answers = verify_cells(context, plan.cases, present)
         if not context.stop.requested:
             ask(context, plan.cases, answers.fit(present), plan.counts, answers)
             fit = answers.fit(present)  # without what the oracle did not answer
             if not context.stop.requested:
+                if again:
+                    directory.reopen(plan)
                 return _measure(Prepared(plan, directory, answers, fit), context, settled)
     return Ended(Exit.INTERRUPTED, directory.path)
 

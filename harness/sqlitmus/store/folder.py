@@ -156,6 +156,11 @@ class RunDirectory:
         with opened(self.file, write=True) as db:
             db.execute("UPDATE run SET plan = ?", (plan.model_dump_json(),))
 
+    def reopen(self, plan: Plan) -> None:
+        """Let a complete run go on by `plan`, which has more blocks."""
+        with opened(self.file, write=True) as db:
+            db.execute("UPDATE run SET plan = ?, complete = 0", (plan.model_dump_json(),))
+
     def conclude(self, sentences: Sequence[str]) -> None:
         """Keep what the gate of a comparison came to."""
         with opened(self.file, write=True) as db:

@@ -13,6 +13,7 @@ import pytest
 from sqlitmus.cli import options
 from sqlitmus.render.document.format import THIN
 from sqlitmus.run.processes import progress
+from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone, Done, measured_order, planned_order
 from tests.fakes.instant import Desk, even
 
@@ -165,3 +166,65 @@ def test_a_page_that_cannot_be_made_does_not_end_the_run(
     assert done.code == 0
     assert done.err.count("no page of the run so far: CLONE/results/STAMP-quick/report.html") == 2
     assert "block 3 of 4, still open: a" in done.err
+
+
+def places(directory: RunDirectory) -> dict[str, list[int]]:
+    """The blocks in which runner `a` was measured, by case."""
+    blocks: dict[str, list[int]] = {}
+    for sample in directory.samples():
+        if sample.label == "a":
+            blocks.setdefault(sample.case, []).append(sample.block)
+    return blocks
+
+
+def test_a_complete_run_is_measured_for_another_sitting(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(desk, capsys, "--blocks", "10", "-q").code == 0
+    directory = RunDirectory.open(page(desk).parent.resolve())
+    case = next(iter(directory.plan().cells))  # as where a budget gives others more sets
+    directory.change_plan(directory.plan().model_copy(update={"sets": {case: 4}}))
+    assert "in another hour, ratios may lie outside their intervals" in page(desk).read_text(
+        "utf-8"
+    )
+    before = [(sample.block, sample.position) for sample in directory.samples()]
+    again = ("run", "--again", str(directory.path))
+
+    when(desk, 30, interrupt)
+    assert desk.sqlitmus(capsys, *again).code == 130
+    where = f"CLONE/results/{desk.clone.plain(directory.path.name)}"
+    refused = desk.sqlitmus(capsys, *again)
+    words = f"{where} is not complete; ./just run --resume {where} goes on with it"
+    assert (refused.code, refused.err) == (2, f"sqlitmus: {words}\n")
+    assert desk.sqlitmus(capsys, "run", "--resume", str(directory.path)).code == 0
+    plan = directory.plan()
+    assert (plan.blocks, plan.sessions, plan.sittings) == (20, 2, 2)
+    assert [(s.block, s.position) for s in directory.samples()][: len(before)] == before
+    other = next(name for name in plan.cells if name != case)
+    assert places(directory) == {
+        case: [*range(10), *range(10, 14)],
+        other: [*range(20)],
+    }
+    assert "Its intervals are of this machine, by 2 sittings." in page(desk).read_text("utf-8")
+    assert directory.complete()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--again", "{run}", "--plan"], "only one of --plan, of a new run, --resume and --again"),
+        (["--again", "{run}", "--resume", "{run}"], "only one of --plan, of a new run, --resume"),
+        (["--again", "{run}"], "has planned looks; only a run of a suite or of a workload"),
+    ],
+)
+def test_what_cannot_have_another_sitting_says_why_and_stays_as_it_is(
+    desk: Desk, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    assert run(desk, capsys, "--blocks", "2", "-q").code == 0
+    directory = RunDirectory.open(page(desk).parent.resolve())
+    directory.change_plan(directory.plan().model_copy(update={"looks": 3}))
+    before = directory.file.read_bytes()
+    done = desk.sqlitmus(capsys, "run", *(o.format(run=directory.path) for o in options))
+    assert done.code == 2
+    assert words in done.err
+    assert directory.file.read_bytes() == before

@@ -389,6 +389,10 @@ def trust(report: Report) -> Iterator[str]:
         several = f" in the median of {number} cases, from {' to '.join(ends)},"
         where = several if number > 1 else ""
         yield f"This run finds differences of {middle}{where} with 80 % power."
+        if report.sittings > 1:
+            yield f"Its intervals are of this machine, by {report.sittings} sittings."
+        else:
+            yield "It was one sitting: in another hour, ratios may lie outside their intervals."
     if report.canary:
         yield control(report.canary)
 

@@ -214,7 +214,9 @@ class Agenda:
     def _schedule(self) -> None:
         plan = self._plan
         slots = schedule(self._ordered, plan.twice(), self.blocks, plan.seed, plan.compared())
-        self._slots = [s for s in slots if s.block < self._ended.get(s.case, self.blocks)]
+        self._slots = [
+            s for s in slots if plan.place(s.block) < self._ended.get(s.case, self.blocks)
+        ]
 
 
 def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
