@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.asked import job_of
-from sqlitmus.catalog import cases, runners
+from sqlitmus.catalog import cases, fixture, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Value
 from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.workload import scenarios
 
 JS = "{runners}/plain/plain.js"
 DENO = (
@@ -50,6 +51,7 @@ CASES: Mapping[str, tuple[str, int]] = {
     "insert-transaction": ("insert-100", 3_200),
     "update-pk": ("update-100", 3_200),
 }
+ROUND = {"document": 16, "recent": 2, "words": 1, "visit": 1}  # of docs/workload/app.toml
 BALANCE = "SELECT balance, updated FROM accounts WHERE id = ?"
 CHUNK = 16  # operations from one look at the clock to the next
 WARMUP_S = 1
@@ -149,9 +151,80 @@ class Task:
         return None if found == due else f"rows, last id and its value are {found}, not {due}"
 
 
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The mix of `docs/workload/app.toml`, round by round, as a plain program is asked it; of each
+    statement the `answers` to each row of its pool, and how often a round has it."""
+
+    pragmas: list[str]
+    sql: dict[str, str]
+    pools: dict[str, list[list[Value]]]
+    repeats: dict[str, int]
+    answers: dict[str, list[tuple[int, int]]]
+    fixture: Path
+    work = "service"
+    per_second = 1  # what writes has a copy of its own
+
+    @classmethod
+    def of(cls, known: Catalog, file: Path) -> Self:
+        """That of the workload's `file`. Raises NotFit for another than the programs' own."""
+        ready = scenarios.read(file, known)
+        spec = ready.catalog.scenarios[scenarios.MIX]
+        steps = cases.steps_of(spec, {axis: values[0] for axis, values in spec.axes.items()})
+        fixture.forget_snapshots()
+        each = dict(zip(ready.planned.shares, steps, strict=False))
+        repeats = {name: step.repeat for name, step in each.items()}
+        if len(steps) != len(each) or repeats != ROUND:
+            raise NotFit(f"{file}: a round has {repeats}, and the plain programs do {ROUND}")
+        sql = {name: step.text({}) for name, step in each.items()}
+        pools = {name: step.given.rows for name, step in each.items() if step.given}
+        database = file.parent / ready.planned.database
+        answers = {
+            name: [(1, 0)] if name == "visit" else answers_of(database, sql[name], pools[name])
+            for name in ROUND
+        }
+        pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in ready.pragmas]
+        return cls(pragmas, sql, pools, repeats, answers, database)
+
+    @property
+    def units(self) -> int:
+        """Queries of a round."""
+        return sum(self.repeats.values())
+
+    def text(self, database: Path, seconds: float) -> str:
+        """What a program reads."""
+        phases = {"warmup": min(WARMUP_S, seconds), "timed": seconds}
+        return json.dumps(
+            {
+                "database": str(database),
+                "pragmas": self.pragmas,
+                "sql": self.sql,
+                "pool": self.pools,
+                "work": self.work,
+                **{name: {"operations": 0, "seconds": each} for name, each in phases.items()},
+            }
+        )
+
+    def problem(self, told: Mapping[str, Any], database: Path) -> str | None:
+        """In what `told` is not what so many rounds come to, or None."""
+        rounds = int(told["warmup"]["operations"]) + int(told["timed"]["operations"])
+        due = [0, 0]
+        for name, answers in self.answers.items():
+            walks, rest = divmod(rounds * self.repeats[name], len(answers))
+            for place, column in enumerate(zip(*answers, strict=True)):
+                due[place] += walks * sum(column) + sum(column[:rest])
+        with closing(sqlite3.connect(database)) as connection:
+            (visits,) = connection.execute("SELECT count(*) FROM visit").fetchone()
+        seen = [told["rows"], told["sum"], visits]
+        return (
+            None if seen == [*due, rounds] else f"rows, sum, visits are {seen}, not {due}, {rounds}"
+        )
+
+
 def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
     """How many rows each row of the pool finds, and the sum of their ids."""
-    ask = f"SELECT count(*), sum(id) FROM ({sql})"
+    ids = "sum(id)" if "id" in sql.partition("FROM")[0] else "0"
+    ask = f"SELECT count(*), {ids} FROM ({sql})"
     with closing(sqlite3.connect(fixture)) as connection:
         return [connection.execute(ask, row).fetchone() for row in pool]
 
@@ -178,7 +251,7 @@ class Programs:
         }
         self._folder = folder
 
-    def play(self, name: str, task: Task, seconds: float) -> Played:
+    def play(self, name: str, task: Task | Service, seconds: float) -> Played:
         """Run one program. Raises NotFit when it fails, or did other work than it was told."""
         database, file = task.fixture, self._folder / "task.json"
         if task.per_second:

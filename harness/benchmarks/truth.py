@@ -49,13 +49,14 @@ from benchmarks.agreement import (
     ratios,
     within,
 )
-from benchmarks.plain_programs import CASES, COMMANDS, Played, Programs, Task
+from benchmarks.plain_programs import CASES, COMMANDS, Played, Programs, Service, Task
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import lock
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import unknown
+from sqlitmus.workload.scenarios import MIX
 
 SCHEMES = {"lone": "process", "turns": "relay"}
 RESTARTING_ROWS = 250
@@ -82,6 +83,10 @@ def main(
         typer.Option(
             help="Only compare both schemes, by whole runs of that suite, for all ratios."
         ),
+    ] = None,
+    workload: Annotated[
+        Path | None,
+        typer.Option(parser=paths.given, help="Only its mix: docs/workload/app.toml."),
     ] = None,
     blocks: Annotated[int, typer.Option(min=1)] = 5,
     seconds: Annotated[
@@ -114,12 +119,14 @@ def main(
         with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
             measuring = Measuring(
                 *(names, ways, Path(folder), seconds / 2, plant, keep, options or []),
+                workload=workload,
                 without_waits=without_waits,
                 patience_s=patience * 60,
             )
             with suppress(KeyboardInterrupt):  # what there is by then is printed
                 one = measuring.suite if suite else measuring.case
-                for each in measuring.all([suite] if suite else chosen, blocks, one):
+                chosen = [suite] if suite else [MIX] if workload else chosen
+                for each in measuring.all(chosen, blocks, one):
                     repetitions += each
     except SqlitmusError as error:
         print(error, file=sys.stderr)
@@ -143,6 +150,7 @@ class Measuring:
         keep: Path | None,
         options: Sequence[str],
         *,
+        workload: Path | None,
         without_waits: bool,
         patience_s: float,
     ) -> None:
@@ -155,6 +163,7 @@ class Measuring:
         self._programs = Programs(self._catalog, names, tools, folder)
         self._plant, self._runs, self._options = plant, keep or folder / "runs", options
         self._without_waits, self._patience_s = without_waits, patience_s
+        self._workload = workload
         self.failed: Exit | None = None
         self.own: list[tuple[str, str, str, float]] = []
 
@@ -194,11 +203,15 @@ class Measuring:
 
     def case(self, case: str, order: random.Random) -> list[Repetition]:
         """A case beside its plain programs."""
-        task = Task.of(self._catalog, case, self._installed[0], self._folder)
+        if self._workload:
+            task = Service.of(self._catalog, self._workload)
+        else:
+            task = Task.of(self._catalog, case, self._installed[0], self._folder)
         names = order.sample(self._names, len(self._names))
         before = self._played(task, names)
         if self._plant:
-            planted = task.restarting(RESTARTING_ROWS) if self._plant == "restarts" else task
+            restarts = self._plant == "restarts" and isinstance(task, Task)
+            planted = task.restarting(RESTARTING_ROWS) if restarts else task
             instead = self._played(planted, names)
             published = {
                 "planted": {name: Published(self._ns(instead[name]), None, 0) for name in names}
@@ -213,7 +226,7 @@ class Measuring:
         waited = {name: (before[name].waited + after[name].waited) / 2 for name in self._names}
         return [Repetition(case, plain, waited, {way: published[way] for way in sorted(published)})]
 
-    def _played(self, task: Task, names: Sequence[str]) -> dict[str, Played]:
+    def _played(self, task: Task | Service, names: Sequence[str]) -> dict[str, Played]:
         """The plain programs one after the other, while nobody else measures here."""
         with lock.hold("bench-truth", wait=True, say=_say):
             return {
@@ -225,10 +238,11 @@ class Measuring:
         return played.ns * (1 - played.waited * self._without_waits)
 
     def _run(self, way: str, *what: str) -> None:
-        """A whole run of that case or suite."""
+        """A whole run of that case or suite, or of the workload."""
         named = [word for name in self._names for word in ("-r", name)]
+        begin = ("workload", str(self._workload)) if self._workload else ("run",)
         _sqlitmus(
-            *("run", *what, *named, "--scheme", SCHEMES[way], "--out", str(self._runs)),
+            *(*begin, *what, *named, "--scheme", SCHEMES[way], "--out", str(self._runs)),
             *("--reference", self._names[0], "--quiet", "--wait", *self._options),
         )
 
@@ -252,8 +266,8 @@ class Measuring:
 
     def _run_of(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
         """A whole run of that case."""
-        self._run(way, "--case", case)
-        cells = {row["runner"]: row for row in self._exported()}
+        self._run(way, *(("-f", MIX) if self._workload else ("--case", case)))
+        cells = {row["runner"]: row for row in self._exported() if row["case"] == case}
         for name in self._names:
             if cells[name]["outcome"] != "ok":
                 raise NotFit(f"{case}, {name}: {cells[name]['outcome']}: {cells[name]['reason']}")

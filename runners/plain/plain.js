@@ -10,7 +10,7 @@ const { DatabaseSync, Database, default: BetterSqlite3 } = await import(driver);
 
 const db = new (DatabaseSync ?? Database ?? BetterSqlite3)(task.database);
 for (const pragma of task.pragmas) db.exec(pragma);
-const statement = db.prepare(task.sql);
+const statement = task.work === "service" ? undefined : db.prepare(task.sql);
 
 const pool = task.work.startsWith("insert")
   ? task.pool.map(([a, b, c, d]) => [a, b, c, Buffer.from(d, "hex")])
@@ -73,6 +73,37 @@ function update() {
   rows += Number(statement.run(balance, updated, id).changes);
 }
 
+/** A round of the example's service: 16 documents, 2 lists of recent ones, words, and a visit. */
+function service() {
+  const asked = ([name, sql]) => ({ asked: db.prepare(sql), rows: task.pool[name], place: 0 });
+  const [document, recent, words, visit] = Object.entries(task.sql).map(asked);
+  const after = (query) => {
+    const row = query.rows[query.place];
+    query.place = (query.place + 1) % query.rows.length;
+    return row;
+  };
+  return () => {
+    for (let i = 0; i < 16; i++) {
+      const { id, owner, title, body, changed } = document.asked.get(...after(document));
+      rows += 1;
+      sum += id;
+      seen += owner.length + title.length + body.length + changed;
+    }
+    for (let i = 0; i < 2; i++) {
+      for (const { id, title, changed } of recent.asked.all(...after(recent))) {
+        rows += 1;
+        sum += id;
+        seen += title.length + changed;
+      }
+    }
+    for (const { word, hits } of words.asked.all(...after(words))) {
+      rows += 1;
+      seen += word.length + hits;
+    }
+    rows += Number(visit.asked.run(...after(visit)).changes);
+  };
+}
+
 /** A hundred times the same in a transaction, as the driver's users begin one. */
 function hundred(once) {
   const all = () => {
@@ -93,6 +124,7 @@ const work = {
   users: () => users,
   range: () => range,
   insert: () => insert,
+  service,
   "insert-100": () => hundred(insert),
   "update-100": () => hundred(update),
 }[task.work]();

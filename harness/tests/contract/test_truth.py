@@ -1,10 +1,13 @@
 """Whole runs beside plain programs: whether the benchmark `bench-truth` plays and prints both."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from benchmarks import example_database
 from benchmarks.agreement import Bounds, Published, Repetition
 from benchmarks.truth import COMMANDS, report
 from sqlitmus.run.processes.launch import unsupported
@@ -45,6 +48,18 @@ def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
     assert "turns ÷ plain" in heads[1]
     for name in DRIVERS:
         assert any(line.split()[:2] == ["get-pk", name] for line in done.stdout.splitlines())
+
+
+@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path: Path) -> None:
+    file = Path(shutil.copy(paths.ROOT / "docs/workload/app.toml", tmp_path))
+    example_database.write(tmp_path / "app.db", 400)
+    before = (tmp_path / "app.db").read_bytes()
+    done = truth("--seconds", "0.2", "--workload", str(file), "--", "--mode", "smoke")
+    assert done.returncode in {0, 1, 6}, done.stderr
+    for name in DRIVERS:
+        assert any(line.split()[:2] == ["mix", name] for line in done.stdout.splitlines())
+    assert (tmp_path / "app.db").read_bytes() == before
 
 
 @pytest.mark.parametrize(("apart", "code"), [(1.0, Exit.DONE), (1.1, Exit.GATE_FAILED)])

@@ -17,7 +17,7 @@ type Sink = (i64, String, f64, Vec<u8>);
 struct Task {
     database: String,
     pragmas: Vec<String>,
-    sql: String,
+    sql: Value,
     pool: Value,
     work: String,
     warmup: Phase,
@@ -86,7 +86,10 @@ fn main() -> Outcome<()> {
     for pragma in &task.pragmas {
         db.execute_batch(pragma)?;
     }
-    let mut statement = db.prepare(&task.sql)?;
+    if task.work == "service" {
+        return service(&task, &db);
+    }
+    let mut statement = db.prepare(task.sql.as_str().ok_or("sql: a text")?)?;
     match task.work.as_str() {
         "user" if task.pool[0][0].is_string() => {
             let pool: Vec<(String,)> = pool(&task)?;
@@ -171,8 +174,69 @@ fn main() -> Outcome<()> {
     }
 }
 
+struct Document {
+    id: i64,
+    owner: String,
+    title: String,
+    body: String,
+    changed: i64,
+}
+
+/// A round of the example's service: 16 documents, 2 lists of recent ones, words, and a visit.
+fn service(task: &Task, db: &Connection) -> Outcome<()> {
+    let prepare = |name: &str| db.prepare(task.sql[name].as_str().unwrap_or_default());
+    let (mut document, mut recent) = (prepare("document")?, prepare("recent")?);
+    let (mut words, mut visit) = (prepare("words")?, prepare("visit")?);
+    let keys: Vec<(i64,)> = pool_of(&task.pool["document"])?;
+    let owners: Vec<(String,)> = pool_of(&task.pool["recent"])?;
+    let ends: Vec<(String, String)> = pool_of(&task.pool["words"])?;
+    let visits: Vec<(i64, i64)> = pool_of(&task.pool["visit"])?;
+    let (mut keys, mut owners) = (keys.iter().cycle(), owners.iter().cycle());
+    let (mut ends, mut visits) = (ends.iter().cycle(), visits.iter().cycle());
+    walk(task, |seen| {
+        for _ in 0..16 {
+            let (key,) = keys.next().unwrap();
+            let found = document.query_row((key,), |row| {
+                Ok(Document {
+                    id: row.get(0)?,
+                    owner: row.get(1)?,
+                    title: row.get(2)?,
+                    body: row.get(3)?,
+                    changed: row.get(4)?,
+                })
+            })?;
+            black_box((&found.owner, &found.title, &found.body, found.changed));
+            seen.rows += 1;
+            seen.sum += found.id;
+        }
+        for _ in 0..2 {
+            let (owner,) = owners.next().unwrap();
+            let list = recent.query_map((owner,), |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+            })?;
+            let list = list.collect::<rusqlite::Result<Vec<_>>>()?;
+            black_box(&list);
+            seen.rows += list.len();
+            seen.sum += list.iter().map(|(id, _, _)| id).sum::<i64>();
+        }
+        let (from, to) = ends.next().unwrap();
+        let list = words.query_map((from, to), |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+        })?;
+        let list = list.collect::<rusqlite::Result<Vec<_>>>()?;
+        seen.rows += black_box(&list).len();
+        let (document, at) = visits.next().unwrap();
+        seen.rows += visit.execute((document, at))?;
+        Ok(())
+    })
+}
+
 fn pool<T: DeserializeOwned>(task: &Task) -> Outcome<Vec<T>> {
-    Ok(serde_json::from_value(task.pool.clone())?)
+    pool_of(&task.pool)
+}
+
+fn pool_of<T: DeserializeOwned>(rows: &Value) -> Outcome<Vec<T>> {
+    Ok(serde_json::from_value(rows.clone())?)
 }
 
 fn inserts(task: &Task) -> Outcome<Vec<Sink>> {
