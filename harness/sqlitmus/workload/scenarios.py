@@ -444,8 +444,7 @@ def _stated(
         if 56 * unit <= bearable:
             return gcd(each, 8 * unit), 24 * unit, 32 * unit
     few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
-    # without syncs it is compilers that need time, not the disk
-    warmup, timed = (WARMUP, TIMED) if writing.syncs else (TIMED, WARMUP)
+    warmup, timed = (WARMUP, TIMED) if writing.syncs else (TIMED, WARMUP)  # compilers take time
     return min(each, few), warmup * few, timed * few
 
 
