@@ -55,8 +55,11 @@ def run(
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
-    if (plan and (resume or again)) or (resume and again):
-        raise UsageError("only one of --plan, of a new run, --resume and --again makes sense")
+    if [plan, bool(resume), bool(again)].count(True) > 1:
+        raise UsageError(
+            "--plan is of a new run, --resume of an interrupted one, --again of a complete one: "
+            "give one of them"
+        )
     resume = resume or again
     progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()

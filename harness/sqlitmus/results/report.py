@@ -503,7 +503,6 @@ class Report:
     blocks_planned: int
     blocks_complete: int
     sessions: int
-    sittings: int
     margin: float
     correction: Correction
     reference: str
@@ -526,6 +525,7 @@ class Report:
     weighing: Weighing | None = None
     tails: list[Tails] = field(default_factory=list[Tails])
     taken: Taken | None = None
+    sittings: int = 1
 
     @property
     def detectable(self) -> tuple[float, float, float] | None:

@@ -97,8 +97,8 @@ def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
     report = analyse(turned())
     assert report.taken == Taken(median=0.025, most=0.4, left_out=0.05)
     assert definition(report).endswith(
-        "Only what other programs took from a thread in turns is left out: 2.50 % of the median "
-        "process, 40.0 % at most, and 5.00 % of rounds as a whole."
+        "Only what other programs took from a thread in turns is left out: 2.5 % of the median "
+        "process, 40.0 % at most, and 5.0 % of rounds as a whole."
     )
     figures = report.cases[0].cells[1].figures
     assert [figures[name].value for name in ("lost", "left_out")] == pytest.approx([0.115, 0.05])

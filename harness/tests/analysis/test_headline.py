@@ -311,7 +311,7 @@ def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> No
     assert 0.04 < second < 0.16
     assert report.detectable == pytest.approx(((first + second) / 2, first, second))
     (text, _) = sentences.trust(report)
-    assert text.startswith("This run finds differences of ")
+    assert text.startswith("This run of one sitting finds differences of ")
     assert " in the median of 2 cases, from 0." in text
     assert text.endswith(" %, with 80 % power.")
     for format_ in formats(report).keys() - {"JSON"}:

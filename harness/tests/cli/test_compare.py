@@ -41,7 +41,7 @@ new against base
 suite quick · 12 of 12 blocks · 1 case · base base · new new
 
 Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
-This run finds differences of 0.6 % with 80 % power.
+This run of one sitting finds differences of 0.6 % with 80 % power.
 A/A control: base against itself differs at 1 % in 0 of 1 case; the ratio furthest from 1 is 1.000×
 [0.998, 1.002].
 

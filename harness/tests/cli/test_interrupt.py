@@ -75,7 +75,10 @@ def test_ctrl_c_finishes_the_invocation_and_resume_goes_on_in_the_same_order(clo
     again = resume(clone)
     assert (again.code, again.err) == (
         2,
-        f"sqlitmus: {where} is complete; `./just report {where}` renders it again\n",
+        (
+            f"sqlitmus: {where} is complete; `./just report {where}` renders it again, and --again "
+            "adds a sitting to it\n"
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """The answer as it forms: between blocks, the page of the run so far and a line on where it stands;
 a Ctrl-C leaves a page that says how far the run came."""
 
+import itertools
 import os
 import re
 import signal
@@ -184,13 +185,12 @@ def test_a_complete_run_is_measured_for_another_sitting(
     directory = RunDirectory.open(page(desk).parent.resolve())
     case = next(iter(directory.plan().cells))  # as where a budget gives others more sets
     directory.change_plan(directory.plan().model_copy(update={"sets": {case: 4}}))
-    assert "in another hour, ratios may lie outside their intervals" in page(desk).read_text(
-        "utf-8"
-    )
+    assert "This run of one sitting finds differences of " in page(desk).read_text("utf-8")
     before = [(sample.block, sample.position) for sample in directory.samples()]
     again = ("run", "--again", str(directory.path))
 
-    when(desk, 30, interrupt)
+    calls = itertools.count()
+    desk.instant.before = lambda _name, _number: interrupt() if next(calls) == 9 else None
     assert desk.sqlitmus(capsys, *again).code == 130
     where = f"CLONE/results/{desk.clone.plain(directory.path.name)}"
     refused = desk.sqlitmus(capsys, *again)
@@ -205,15 +205,15 @@ def test_a_complete_run_is_measured_for_another_sitting(
         case: [*range(10), *range(10, 14)],
         other: [*range(20)],
     }
-    assert "Its intervals are of this machine, by 2 sittings." in page(desk).read_text("utf-8")
+    assert "This run of 2 sittings finds differences of " in page(desk).read_text("utf-8")
     assert directory.complete()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--again", "{run}", "--plan"], "only one of --plan, of a new run, --resume and --again"),
-        (["--again", "{run}", "--resume", "{run}"], "only one of --plan, of a new run, --resume"),
+        (["--again", "{run}", "--plan"], "--plan is of a new run, --resume of an interrupted one"),
+        (["--again", "{run}", "--resume", "{run}"], "--again for a complete one"),
         (["--again", "{run}"], "has planned looks; only a run of a suite or of a workload"),
     ],
 )

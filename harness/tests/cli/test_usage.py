@@ -35,7 +35,10 @@ ERRORS = [
         "--time-budget 'soon': expected a number above 0 with s, m or h, such as 20m",
     ),
     (["run", "--time-budget", "0"], "--time-budget '0': expected a number above 0 with s, m or h"),
-    (["run", "--plan", "--resume", "x"], "--plan says what a new run takes: leave out --resume"),
+    (
+        ["run", "--plan", "--resume", "x"],
+        "--plan is of a new run, --resume of an interrupted one, --again of",
+    ),
     (["run", "--label", "a/b"], "--label 'a/b': use letters, digits and . _ @ + - only"),
     (["run", "--machine", "a b"], "--machine 'a b': use letters, digits and . _ @ + - only"),
     (["run", "--margin", "2%"], "--margin '2%': expected percent, from 0.1 to 50"),

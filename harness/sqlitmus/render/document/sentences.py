@@ -388,11 +388,8 @@ def trust(report: Report) -> Iterator[str]:
         number = sum(case.detectable is not None for case in report.cases)
         several = f" in the median of {number} cases, from {' to '.join(ends)},"
         where = several if number > 1 else ""
-        yield f"This run finds differences of {middle}{where} with 80 % power."
-        if report.sittings > 1:
-            yield f"Its intervals are of this machine, by {report.sittings} sittings."
-        else:
-            yield "It was one sitting: in another hour, ratios may lie outside their intervals."
+        sittings = f"{report.sittings} sittings" if report.sittings > 1 else "one sitting"
+        yield f"This run of {sittings} finds differences of {middle}{where} with 80 % power."
     if report.canary:
         yield control(report.canary)
 
