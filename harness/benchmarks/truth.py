@@ -210,8 +210,9 @@ class Measuring:
         names = order.sample(self._names, len(self._names))
         before = self._played(task, names)
         if self._plant:
-            restarts = self._plant == "restarts" and isinstance(task, Task)
-            planted = task.restarting(RESTARTING_ROWS) if restarts else task
+            planted = task
+            if self._plant == "restarts" and isinstance(task, Task):
+                planted = task.restarting(RESTARTING_ROWS)
             instead = self._played(planted, names)
             published = {
                 "planted": {name: Published(self._ns(instead[name]), None, 0) for name in names}

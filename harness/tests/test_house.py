@@ -134,7 +134,7 @@ AT_MOST = {
     "modules with one importer": 30,
     "import lines, % of code": 8.5,
     "imports from tests": 692,
-    "lines of tests": 39_906,
+    "lines of tests": 39_912,
 }
 
 

@@ -213,7 +213,7 @@ def test_a_complete_run_is_measured_for_another_sitting(
     ("options", "words"),
     [
         (["--again", "{run}", "--plan"], "--plan is of a new run, --resume of an interrupted one"),
-        (["--again", "{run}", "--resume", "{run}"], "--again for a complete one"),
+        (["--again", "{run}", "--resume", "{run}"], "--again of a complete one"),
         (["--again", "{run}"], "has planned looks; only a run of a suite or of a workload"),
     ],
 )

@@ -220,9 +220,8 @@ fn service(task: &Task, db: &Connection) -> Outcome<()> {
             seen.sum += list.iter().map(|(id, _, _)| id).sum::<i64>();
         }
         let (from, to) = ends.next().unwrap();
-        let list = words.query_map((from, to), |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
-        })?;
+        let list = words
+            .query_map((from, to), |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
         let list = list.collect::<rusqlite::Result<Vec<_>>>()?;
         seen.rows += black_box(&list).len();
         let (document, at) = visits.next().unwrap();
