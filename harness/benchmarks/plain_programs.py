@@ -154,12 +154,11 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Service:
     """The mix of `docs/workload/app.toml`, round by round, as a plain program is asked it; of each
-    statement the `answers` to each row of its pool, and how often a round has it."""
+    statement the `answers` to each row of its pool."""
 
     pragmas: list[str]
     sql: dict[str, str]
     pools: dict[str, list[list[Value]]]
-    repeats: dict[str, int]
     answers: dict[str, list[tuple[int, int]]]
     fixture: Path
     work = "service"
@@ -184,12 +183,12 @@ class Service:
             for name in ROUND
         }
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in ready.pragmas]
-        return cls(pragmas, sql, pools, repeats, answers, database)
+        return cls(pragmas, sql, pools, answers, database)
 
     @property
     def units(self) -> int:
         """Queries of a round."""
-        return sum(self.repeats.values())
+        return sum(ROUND.values())
 
     def text(self, database: Path, seconds: float) -> str:
         """What a program reads."""
@@ -210,7 +209,7 @@ class Service:
         rounds = int(told["warmup"]["operations"]) + int(told["timed"]["operations"])
         due = [0, 0]
         for name, answers in self.answers.items():
-            walks, rest = divmod(rounds * self.repeats[name], len(answers))
+            walks, rest = divmod(rounds * ROUND[name], len(answers))
             for place, column in enumerate(zip(*answers, strict=True)):
                 due[place] += walks * sum(column) + sum(column[:rest])
         with closing(sqlite3.connect(database)) as connection:

@@ -192,11 +192,13 @@ class Measuring:
         tables: dict[str, dict[str, dict[str, Published]]] = {}
         for way in order.sample(self._ways, len(self._ways)):
             self._run(way, "--suite", suite)
-            self.own += self._over_totals(way)
             for position, reference in enumerate(self._names):
-                rest = self._names[position + 1 :]
-                for row in self._exported("--reference", reference):
-                    if row["runner"] in rest and row["metric"] == "steady" and row["ratio_low"]:
+                rows = [row for row in self._exported("--reference", reference) if row["ratio_low"]]
+                rows = [row for row in rows if row["metric"] == "steady"]
+                if position == 0:
+                    self.own += self._over_totals(way, rows)
+                for row in rows:
+                    if row["runner"] in self._names[position + 1 :]:
                         pairs = tables.setdefault(row["case"], {}).setdefault(way, {})
                         pairs[f"{row['runner']} ÷ {reference}"] = published(row)
         return [Repetition(case, {}, {}, ways) for case, ways in tables.items()]
@@ -252,17 +254,19 @@ class Measuring:
         exported = _sqlitmus("export", str(self._runs / "latest"), "--format", "csv", *options)
         return [*csv.DictReader(io.StringIO(exported))]
 
-    def _over_totals(self, way: str) -> list[tuple[str, str, str, float]]:
+    def _over_totals(
+        self, way: str, rows: Sequence[Mapping[str, str]]
+    ) -> list[tuple[str, str, str, float]]:
         """Of each case that writes and each runner, its published ratio to the reference over that
-        of all time of the timed iterations in the last run."""
+        of all time of the timed iterations in the last run, whose steady cells are `rows`."""
         with closing(sqlite3.connect(self._runs / "latest" / "run.sqlite")) as connection:
             mean_ns = {(case, name): ns for case, name, ns in connection.execute(TOTALS)}
+        first = self._names[0]
         return [
             (way, case, name, float(row["ratio"]) * mean_ns[case, first] / mean_ns[case, name])
-            for first in self._names[:1]
-            for row in self._exported("--reference", first)
+            for row in rows
             for case, name in [(row["case"], row["runner"])]
-            if row["ratio_low"] and CASES.get(case, ("", 0))[1] and row["metric"] == "steady"
+            if CASES.get(case, ("", 0))[1]
         ]
 
     def _run_of(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:

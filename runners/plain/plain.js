@@ -15,13 +15,16 @@ const statement = task.work === "service" ? undefined : db.prepare(task.sql);
 const pool = task.work.startsWith("insert")
   ? task.pool.map(([a, b, c, d]) => [a, b, c, Buffer.from(d, "hex")])
   : task.pool;
-let place = 0;
-/** The next row of the pool, which begins again at its end. */
-function next() {
-  const row = pool[place];
-  place = (place + 1) % pool.length;
-  return row;
+/** Gives the next of the rows, which begin again at their end. */
+function cycle(rows) {
+  let place = 0;
+  return () => {
+    const row = rows[place];
+    place = (place + 1) % rows.length;
+    return row;
+  };
 }
+const next = cycle(pool);
 
 let rows = 0;
 let sum = 0;
@@ -75,32 +78,27 @@ function update() {
 
 /** A round of the example's service: 16 documents, 2 lists of recent ones, words, and a visit. */
 function service() {
-  const asked = ([name, sql]) => ({ asked: db.prepare(sql), rows: task.pool[name], place: 0 });
-  const [document, recent, words, visit] = Object.entries(task.sql).map(asked);
-  const after = (query) => {
-    const row = query.rows[query.place];
-    query.place = (query.place + 1) % query.rows.length;
-    return row;
-  };
+  const query = ([name, sql]) => ({ asked: db.prepare(sql), next: cycle(task.pool[name]) });
+  const [document, recent, words, visit] = Object.entries(task.sql).map(query);
   return () => {
     for (let i = 0; i < 16; i++) {
-      const { id, owner, title, body, changed } = document.asked.get(...after(document));
+      const { id, owner, title, body, changed } = document.asked.get(...document.next());
       rows += 1;
       sum += id;
       seen += owner.length + title.length + body.length + changed;
     }
     for (let i = 0; i < 2; i++) {
-      for (const { id, title, changed } of recent.asked.all(...after(recent))) {
+      for (const { id, title, changed } of recent.asked.all(...recent.next())) {
         rows += 1;
         sum += id;
         seen += title.length + changed;
       }
     }
-    for (const { word, hits } of words.asked.all(...after(words))) {
+    for (const { word, hits } of words.asked.all(...words.next())) {
       rows += 1;
       seen += word.length + hits;
     }
-    rows += Number(visit.asked.run(...after(visit)).changes);
+    rows += Number(visit.asked.run(...visit.next()).changes);
   };
 }
 

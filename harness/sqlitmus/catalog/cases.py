@@ -342,10 +342,8 @@ def reached(walk: int, lap: int, lead_in: int, rounds: int) -> float:
     `lap` and `lead_in` are multiples of one power of two, as a walk is one or more."""
     step = gcd(walk, lap, lead_in)
     whole, length, turn = walk // step, lap // step, (lap + lead_in) // step
-    return (
-        len({(r * turn + n) % whole for r in range(rounds) for n in range(min(length, whole))})
-        / whole
-    )
+    rows = {(r * turn + n) % whole for r in range(rounds) for n in range(min(length, whole))}
+    return len(rows) / whole
 
 
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:

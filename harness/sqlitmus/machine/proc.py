@@ -82,17 +82,23 @@ def look_at_writes(pid: int, database: Path) -> WriteLook | None:
     written = process_tree.written_bytes(pid)
     if written is None:
         return None
+    return WriteLook(written, *look_at_log(database))
+
+
+def look_at_log(database: Path) -> tuple[int | None, int]:
+    """Which write-ahead log `database` has, by its checkpoint sequence, and the pages of its file;
+    None and 0 without one."""
     log = database.with_name(f"{database.name}-wal")
     try:
         with log.open("rb") as file:
             head = file.read(_HEADER.size)
         size = log.stat().st_size
     except OSError:
-        return WriteLook(written, None, 0)
+        return None, 0
     if len(head) < _HEADER.size:
-        return WriteLook(written, None, 0)
+        return None, 0
     _, _, page, sequence = _HEADER.unpack(head)
-    return WriteLook(written, sequence, size // (page + _FRAME))
+    return sequence, size // (page + _FRAME)
 
 
 def written_between(

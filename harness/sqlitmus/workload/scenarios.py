@@ -282,7 +282,7 @@ def _writing(
     """What each query writes with `pragmas`, by name."""
     journal = str(pragmas.get("journal_mode", copy.about.journal_mode)).lower()
     queries = {part.name: _executions(part) for part in parts if part.written}
-    pages = statements.logged(copy.file, queries) if journal == "wal" else {}
+    pages = statements.logged(copy.file, queries) if queries and journal == "wal" else {}
     limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
     syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
     return {

@@ -18,6 +18,7 @@ from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, con
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Parameter
 from sqlitmus.catalog.scenario import Query as Readback
+from sqlitmus.machine.proc import look_at_log
 from sqlitmus.vocabulary.contract import Operation, Parameters, Type
 from sqlitmus.workload.file import Drawn, Statement
 
@@ -342,7 +343,6 @@ def _names(cursor: sqlite3.Cursor) -> list[str]:
 
 
 SAMPLED = 64  # times that a query is done to see how many pages it appends to the log
-FRAME = 24  # bytes of the log beside each page
 
 
 def wrong_resets(resets: Sequence[str], connection: sqlite3.Connection) -> dict[int, str]:
@@ -402,24 +402,19 @@ def logged(file: Path, queries: Mapping[str, Query]) -> dict[str, float]:
     """Pages that each query appends to a write-ahead log, by name; in a copy of `file` they are
     done one after the other. Those that fail are left out."""
     pages: dict[str, float] = {}
-    if not queries:
-        return pages
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         copy = Path(folder) / "copy.db"
         fresh_copy(file, copy)
-        log = copy.with_name(f"{copy.name}-wal")
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA wal_autocheckpoint = 0")
-            (page_size,) = connection.execute("PRAGMA page_size").fetchone()
             for name, query in queries.items():
                 times = min(SAMPLED, query.most or SAMPLED)
-                before = log.stat().st_size if log.exists() else 0
+                _, before = look_at_log(copy)
                 with suppress(Refused), limited(connection), confined(connection):
                     for number in range(times):
                         _do(connection, query, number)
-                    size = log.stat().st_size - before
-                    pages[name] = size / (page_size + FRAME) / times
+                    pages[name] = (look_at_log(copy)[1] - before) / times
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     return pages

@@ -113,7 +113,8 @@ def checkpoints(database: Path, sql: str, times: int) -> list[int]:
         connection.execute("PRAGMA journal_mode = WAL")
         for number in range(times):
             connection.execute(sql, [number])
-            salts.append(log.read_bytes()[16:24])
+            with log.open("rb") as file:
+                salts.append(file.read(24)[16:])
     return [number for number in range(1, times) if salts[number] != salts[number - 1]]
 
 
