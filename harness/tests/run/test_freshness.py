@@ -20,7 +20,7 @@ from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner, Question
 from sqlitmus.run.verify.invocations import Preparation
-from sqlitmus.vocabulary.contract import Counts, Result
+from sqlitmus.vocabulary.contract import Counts, Job, Result
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, long_enough
 
@@ -210,6 +210,28 @@ def source(file: Path | None) -> Callable[[PlannedCase], Path | None]:
         return file
 
     return of
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "digest", "asked"),
+    [
+        ("insert-transaction", "verify", False, True),
+        ("insert-transaction", "measure", False, False),
+        ("insert-transaction", "measure", True, True),
+        ("service-writers", "measure", False, True),
+        ("foo-insert", "measure", False, True),
+    ],
+)
+def test_a_timed_process_reads_back_only_what_the_harness_cannot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, mode: Any, digest: bool, asked: bool
+) -> None:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
+    case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+    fixtures = Fixtures(KNOWN, "s", lambda _: None)
+    preparation = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path)
+    ready = preparation.job(case, PYTHON, mode, digest=digest)
+    assert bool(Job.model_validate_json(ready.file.read_bytes()).readback) is asked
+    assert ready.readback, "the harness reads the file in either case"
 
 
 @pytest.mark.parametrize(

@@ -284,14 +284,17 @@ def answer(written: str | None) -> OracleAnswer:
 
 @pytest.mark.parametrize("written", ["d", None])
 def test_a_file_that_holds_what_was_read_back_is_right(written: str | None) -> None:
-    assert proof.problem(HELD, result(RIGHT), answer(written), short=False) is None
-    assert proof.problem(HELD, result(RIGHT), None, short=False) is None
+    assert proof.problem(HELD, result(RIGHT), answer(written), asked=True, short=False) is None
+    assert proof.problem(HELD, result(RIGHT), None, asked=True, short=False) is None
 
 
 def test_a_file_that_holds_something_else_is_wrong() -> None:
     said = result(Proof(rows=3, checksum=9))
     for short in (False, True):
-        outcome, reason = proof.problem(HELD, said, answer("d"), short=short) or ("ok", "")
+        outcome, reason = proof.problem(HELD, said, answer("d"), asked=True, short=short) or (
+            "ok",
+            "",
+        )
         assert outcome == "wrong"
         assert reason == (
             "the database holds 2 rows with checksum 7 after the process ended; the runner read "
@@ -300,17 +303,35 @@ def test_a_file_that_holds_something_else_is_wrong() -> None:
 
 
 def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing() -> None:
-    outcome, reason = proof.problem(HELD, result(RIGHT), answer("e"), short=False) or ("ok", "")
+    outcome, reason = proof.problem(HELD, result(RIGHT), answer("e"), asked=True, short=False) or (
+        "ok",
+        "",
+    )
     assert outcome == "wrong"
     assert reason == (
         "the database holds other values than the oracle's after the process ended, in as many "
         "rows and with the same checksum"
     )
-    assert proof.problem(HELD, result(RIGHT), answer("e"), short=True) is None
+    assert proof.problem(HELD, result(RIGHT), answer("e"), asked=True, short=True) is None
+
+
+def test_a_file_is_held_against_the_oracles_where_nothing_was_asked_back() -> None:
+    assert proof.problem(HELD, result(None), answer("d"), asked=False, short=False) is None
+    unknown = proof.problem(HELD, result(None), answer(None), asked=False, short=False)
+    assert unknown == (
+        "failed",
+        "what the oracle's file holds is not known, so nothing proves what it wrote",
+    )
+    fewer = proof.Held(Proof(rows=1, checksum=7), "e")
+    assert proof.problem(fewer, result(None), answer("d"), asked=False, short=False) == (
+        "wrong",
+        "the database holds 1 rows with checksum 7 after the process ended; the oracle's holds "
+        "2 rows with checksum 7: its writes were not committed, went elsewhere, or are others",
+    )
 
 
 def test_a_result_without_read_back_failed() -> None:
-    assert proof.problem(HELD, result(None), answer("d"), short=True) == (
+    assert proof.problem(HELD, result(None), answer("d"), asked=True, short=True) == (
         "failed",
         "its result has no read-back of what it wrote",
     )

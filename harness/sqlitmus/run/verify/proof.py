@@ -257,25 +257,37 @@ class Files:
 
 
 def problem(
-    held: Held, result: Result, answer: OracleAnswer | None, *, short: bool
+    held: Held, result: Result, answer: OracleAnswer | None, *, asked: bool, short: bool
 ) -> tuple[Outcome, str] | None:
-    """How what the file holds differs from the read-back of `result`, or from the oracle's file.
+    """How what the file holds differs from the read-back of `result` where the job `asked` for one,
+    or from the oracle's file.
 
     None when it does not. A result that is `short` of operations is not compared with the oracle.
     """
-    if result.readback is None:
+    if asked and result.readback is None:
         return "failed", "its result has no read-back of what it wrote"
-    if held.proof != result.readback:
+    if asked and held.proof != result.readback:
         return "wrong", (
             f"the database holds {brief(held.proof)} after the process ended; the runner read back "
             f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
         )
-    if not short and answer and answer.written and held.digest != answer.written:
-        return "wrong", (
-            "the database holds other values than the oracle's after the process ended, in as many "
-            "rows and with the same checksum"
+    known = answer and answer.written
+    if not asked and not known:
+        return (
+            "failed",
+            "what the oracle's file holds is not known, so nothing proves what it wrote",
         )
-    return None
+    if short or not answer or not known or held.digest == known:
+        return None
+    if answer.readback and held.proof != answer.readback:
+        return "wrong", (
+            f"the database holds {brief(held.proof)} after the process ended; the oracle's holds "
+            f"{brief(answer.readback)}: its writes were not committed, went elsewhere, or are others"
+        )
+    return "wrong", (
+        "the database holds other values than the oracle's after the process ended, in as many "
+        "rows and with the same checksum"
+    )
 
 
 def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]]) -> Held:
