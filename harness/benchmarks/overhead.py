@@ -7,15 +7,22 @@ to twin, mean of both pairs. `ratio` is the 20 %-trimmed mean over the sets with
 interval. `twin to itself` is the same of the twin's second seat to its first: it shows the noise,
 and 1 should lie within its interval. All answers must agree, iteration by iteration.
 
+`--busy N` starts N programs that never wait for every second set. `busy ÷ idle` is then the level
+of all seats beside them over that of the set before: what the harness takes off laps for others is
+neither too little nor too much where 1 lies within its interval. `before` is the same of laps of
+which nothing was taken off.
+
 An interval is `within` the limit (1.03; 1.05 for operations under 1 µs) when its upper end is,
 `above` it when it lies wholly above, and else `not resolved`. Exit 1 when one lies above.
 """
 
 import math
 import random
+import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
@@ -32,7 +39,7 @@ from sqlitmus.machine import system
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.process import Hyperfine, Invocation, invoke
 from sqlitmus.run.processes.relay import Entry, Relay
-from sqlitmus.run.processes.turns import Array, Turns
+from sqlitmus.run.processes.turns import Array, Turns, timed
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Result
@@ -56,6 +63,7 @@ def main(
     lead_in_ms: Annotated[float, typer.Option(min=0)] = 20,
     lap_ms: Annotated[float, typer.Option(min=1)] = 10,
     warmup_ms: Annotated[int, typer.Option(min=1, max=2000)] = 300,  # its lines fit into a pipe
+    busy: Annotated[int, typer.Option(min=0, help="Programs beside every second set.")] = 0,
 ) -> None:
     """Print one line per runner and workload."""
     if reason := unsupported():
@@ -76,8 +84,14 @@ def main(
             with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
                 pair = Pair.of(catalog, installed, case_id, Path(folder), tools)
                 turns = pair.turns(max(warmup_ms, spec.warmup_ms), lead_in_ms, lap_ms)
-                levels = np.array([pair.together(turns, str(number)) for number in range(sets)])
-            verdicts.append(_print(pair, CASES[case_id][0], levels.T))
+                played: list[Sequence[tuple[float, float]]] = []
+                for number in range(sets):
+                    with beside(busy if number % 2 else 0):
+                        played.append(pair.together(turns, str(number)))
+            levels = np.array(played).transpose(2, 1, 0)  # kept and whole x seats x sets
+            verdicts.append(_print(pair, CASES[case_id][0], levels[0]))
+            if busy:
+                _print_busy(levels, busy)
     sys.exit("above" in verdicts)
 
 
@@ -117,14 +131,16 @@ class Pair:
         )
         return Turns(warmup, ROUNDS, lead_in, lap)
 
-    def together(self, turns: Turns, seed: str) -> list[float]:
-        """The level of each seat in one set, in ns; `seed` decides who starts and goes when."""
+    def together(self, turns: Turns, seed: str) -> list[tuple[float, float]]:
+        """The level of each seat in one set, in ns, and the mean of all its laps with what others
+        took from them; `seed` decides who starts and goes when."""
         starts = random.Random(seed).sample(SEATS, len(SEATS))
         entries = [self._entry(seat, turns) for seat in starts]
         played = Relay(self.hyperfine, TIMEOUT_S, system.fastest()).play(entries, seed)
         seats = [played[starts.index(seat)] for seat in SEATS]
-        self._results([seat.invocation for seat in seats])
-        return [seat.steady_ns or math.nan for seat in seats]
+        results = self._results([seat.invocation for seat in seats])
+        whole = [float(timed(result.iterations_ns, turns).mean()) for result in results]
+        return [(s.steady_ns or math.nan, mean) for s, mean in zip(seats, whole, strict=True)]
 
     def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
         """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""
@@ -177,6 +193,33 @@ def _print(pair: Pair, title: str, levels: Array) -> str:
         flush=True,
     )
     return word
+
+
+def _print_busy(levels: Array, count: int) -> None:
+    """A line of what the sets beside busy programs took over the others; `levels` are in ns, kept
+    and whole x seats x sets, the busy sets every second."""
+    logs = np.log(levels).mean(axis=1)  # of all seats, which others meet alike
+    pairs = logs.shape[1] // 2
+    estimate = trimmed_means(logs[:, 1 : 2 * pairs : 2] - logs[:, 0 : 2 * pairs : 2])
+    low, high = estimate.interval()
+    kept, whole = np.exp([estimate.mean, low, high]).T
+    others = f"beside {count} busy programs" if count > 1 else "beside a busy program"
+    print(
+        f"{'':22} {others:34} busy ÷ idle {_interval(kept)}  before {_interval(whole)}", flush=True
+    )
+
+
+@contextmanager
+def beside(count: int) -> Iterator[None]:
+    """So many programs that never wait, until the block ends."""
+    loop = [sys.executable, "-c", "while True: pass"]
+    programs = [subprocess.Popen(loop) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
 
 
 def _interval(figures: Array) -> str:

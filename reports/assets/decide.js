@@ -2,7 +2,7 @@
 import { copyText } from "./clipboard.js";
 import { ratio, size, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
-import { bounded, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
+import { bounded, brackets, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
 const OVERALL = [150, 12, 34];
 const LANE = 8;
@@ -81,7 +81,7 @@ function paintOverall(figure, of, made, data, keyOf) {
   const triples = rows.map(({ row }) => (row ? bounded(row) : [1, null, null]));
   const axis = ratioAxis(triples, data, OVERALL);
   drawTicks(figure.querySelector(".ticks"), axis);
-  const lanes = brackets(shown, made, data);
+  const lanes = brackets(shown, made.slower);
   figure.querySelector("tbody").replaceChildren(
     ...rows.map(({ r, row }, line) => {
       const [times, bounds] = row ? ratio(triples[line]) : ["1×", ""];
@@ -122,25 +122,6 @@ function partsOf(of, parts) {
   const words = said.replaceAll("(s)", "s");
   const pieces = order.map(([o, share]) => el("i", { class: `p${o % 6}`, style: `flex:${share}` }));
   return el("span", { class: "parts", title: words }, ...pieces, el("span", { class: "v" }, words));
-}
-
-/** Runs of rows of which none is told from another, as `[first, last]`, each in a lane. */
-function brackets(shown, made, data) {
-  const apart = (a, b) => {
-    const row = made.table(shown[a], shown[b]);
-    return row && /[fs]/.test(data.verdicts[row.verdict][2]);
-  };
-  const runs = [];
-  for (let first = 0; first < shown.length; first++) {
-    let last = first;
-    const open = (next) => {
-      for (let k = first; k < next; k++) if (apart(k, next)) return false;
-      return true;
-    };
-    while (last + 1 < shown.length && open(last + 1)) last++;
-    if (last > first && !runs.some(([, end]) => end >= last)) runs.push([first, last]);
-  }
-  return runs;
 }
 
 function bracket(lanes, line) {

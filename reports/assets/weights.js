@@ -70,7 +70,10 @@ export function decide(of, calls, data, out = []) {
   const alike = tied.length > 0 && tied.every((row) => row?.verdict === "e");
   const changes = many ? told(of, calls, data, front, fit) : [];
   const pair = many ? stillOpen(of, data, table, front) : null;
-  return { names, table, over, front, others, alike, absent, fit, changes, calls, spent, pair };
+  return {
+    ...{ names, table, slower, over, front, others, alike, absent, fit, changes },
+    ...{ calls, spent, pair },
+  };
 }
 
 /** Whether one is slower than another, or slower than who is slower than the other: analysis.ranking. */
@@ -84,6 +87,22 @@ function chains(fit, slower) {
         if (a !== b && known.has(`${a},${middle}`) && known.has(`${middle},${b}`))
           known.add(`${a},${b}`);
   return (a, b) => known.has(`${a},${b}`);
+}
+
+/** Runs of rows of which none is slower than another, as `[first, last]`, each in a lane. */
+export function brackets(shown, slower) {
+  const apart = (a, b) => slower(shown[a], shown[b]) || slower(shown[b], shown[a]);
+  const runs = [];
+  for (let first = 0; first < shown.length; first++) {
+    let last = first;
+    const open = (next) => {
+      for (let k = first; k < next; k++) if (apart(k, next)) return false;
+      return true;
+    };
+    while (last + 1 < shown.length && open(last + 1)) last++;
+    if (last > first && !runs.some(([, end]) => end >= last)) runs.push([first, last]);
+  }
+  return runs;
 }
 
 function placesOf(calls) {

@@ -1,6 +1,6 @@
 """One run → its report as data: who did what, how fast, how surely.
 
-`data` what is read · `outcomes`, `cells`, `cases` who did what, in what time · `pairs` every runner
+`data` what is read · `outcomes`, `cells` who did what, in what time · `pairs` every runner
 against every other, and the canary · `ranking` who is ahead, in groups · `choices` by calls ·
 `recommendation` on a workload · `advice` of settings · `claim_rows`, `claims` of published claims ·
 `tails`, `provenance`, `notices` one part of the report each · `assemble` puts them together ·

@@ -214,7 +214,7 @@ def standings(
 ) -> list[Standing]:
     """For each group of `order` every ordered pair of runners; `groups` has one name per case.
 
-    All groups and pairs are one family: its intervals hold together (`stats.groups.together`), and
+    All groups and pairs are one family: its intervals hold together (`stats.verdict.together`), and
     so does all that is read off them. `times` is cases x runners x blocks, None where the two sides
     of a pair share no block; the cases are taken as independent then. Of a group of one case no
     more is said than by the verdict on that case.

@@ -175,7 +175,7 @@ def recommend(
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
     mix as one process does it with all workers. That, each query alone and the start are one family
-    of comparisons, whose intervals hold together (`stats.groups.together`). `further` are those
+    of comparisons, whose intervals hold together (`stats.verdict.together`). `further` are those
     beyond limits on what was `timed`, and on durability.
     """
     workload = plan.workload

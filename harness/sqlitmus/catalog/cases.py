@@ -156,7 +156,7 @@ class Counts(Model):
     it is due, wherever the pilot let its warm-up end.
 
     `warmed_ms` is how long the warm-up lasts at the pilot's pace, in turns or not. For
-    `steady_from_ms` and `fastest_from_ms` see `run.observed`.
+    `steady_from_ms` and `fastest_from_ms` see `run.plan.counts.Observed`.
     """
 
     operations: int = Field(ge=0)

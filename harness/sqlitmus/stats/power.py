@@ -50,7 +50,7 @@ def shift(freedom: Array, comparisons: float = 1) -> Array:
 
     t (1 - 1 / 4f) + z' sqrt(1 + t^2 / 2f), from the noncentral t (Johnson and Welch, Biometrika 31,
     1940, 362-389): t of the two-sided interval at 5 % / `comparisons` (see
-    `multiplicity.divisor`), z' of the power, f the degrees of freedom; NaN below 1.
+    `verdict.divisor`), z' of the power, f the degrees of freedom; NaN below 1.
     """
     if comparisons < 1:
         raise ValueError(f"there must be at least one comparison, got {comparisons}")

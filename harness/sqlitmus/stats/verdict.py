@@ -239,7 +239,7 @@ def decide(
     most `alpha`; equivalent: p of lying beyond the margin at most `alpha`, by two one-sided tests.
     Uncorrected and at 5 %, that is: the 95 % interval excludes 0; it lies beyond the margin; the
     90 % interval lies within. One of several planned looks asks at Pocock's level instead, or each
-    row's p is divided by the `share` of its look, see `multiplicity.share`.
+    row's p is divided by the `share` of its look, see `share`.
     `correction` adjusts each of the three over all testable rows, which are one family. Difference
     is asked first: a small but resolved one is called faster or slower, unless `small_is_nothing`.
     The margin is ln(1 + margin) to both sides, so exchanging the two runners mirrors the verdict.

@@ -41,14 +41,14 @@ def test_answers_are_the_runners(name: str, case: str, tmp_path: Path) -> None:
 def test_both_programs_take_turns(name: str, tmp_path: Path) -> None:
     """A process that does not wait for each of its lines, or ends too early, ends the set."""
     levels = pair_of(name, "get-pk@transaction=read", tmp_path).together(Turns(2, 3, 1, 2), "seed")
-    assert all(level > 0 for level in levels)
+    assert all(level > 0 and whole > 0 for level, whole in levels)
     assert len(levels) == 4
 
 
 @takes_turns
 def test_a_line_per_runner_and_workload() -> None:
     command("python")
-    asked = ["-r", "python", "--case", "all", "--sets", "5"]
+    asked = ["-r", "python", "--case", "all", "--sets", "6", "--busy", "1"]
     brief = ["--warmup-ms", "1", "--lead-in-ms", "1", "--lap-ms", "1"]
     done = subprocess.run(
         [sys.executable, str(BENCHMARK), *asked, *brief],
@@ -58,7 +58,8 @@ def test_a_line_per_runner_and_workload() -> None:
         timeout=300,
     )
     told = [line[:22].strip() for line in done.stdout.splitlines()]
-    assert told == ["runner", "python"], done.stderr
+    assert told == ["runner", "python", ""], done.stderr
+    assert "beside a busy program" in done.stdout.splitlines()[-1]
     assert done.stderr == ""
     assert done.returncode == ("above" in done.stdout)
 

@@ -109,6 +109,16 @@ def test_a_runner_that_did_not_complete_a_case_is_left_out_alike(warming: tuple[
         assert found["lines"] == choice_sentences(ours.choices[0], replace(ours, again=AGAIN))
 
 
+def test_a_bracket_holds_rows_of_which_none_is_slower_also_not_through_another() -> None:
+    code = (
+        "brackets([7, 8, 9], (a, b) =>"
+        " new Set(given.map(([one, other]) => `${one},${other}`)).has(`${a},${b}`))"
+    )
+    assert run("format student weights", code, []) == [[0, 2]]
+    assert run("format student weights", code, [[9, 7]]) == [[0, 1], [1, 2]]
+    assert run("format student weights", code, [[8, 7], [9, 8], [9, 7]]) == []
+
+
 def test_quantiles_are_alike() -> None:
     levels_ = [0.95, 0.99, 1 - 0.05 / 300, 1 - 0.05 / 20000]
     freedoms = [1.0, 1.7, 4.25, 7.0, 16.3, 40.0, 120.0]

@@ -166,7 +166,7 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     ),
     "answers": lambda n: (
         f"Recorded answers disagree in {counted(len(n.names), 'case')} although each was passed as "
-        f"equal: {some(n.names)}. verify.jsonl may have been changed."
+        f"equal: {some(n.names)}. The run's file may have been changed."
     ),
     "against oracle": lambda n: (
         f"In {counted(len(n.names), 'case')} all runners that answered agree with each other "

@@ -235,7 +235,7 @@ class Launcher:
         The timing's wall time runs from the first start to the last end, its CPU time is the sum. A
         failure in a process becomes `problem`; a result that is not `ok` becomes the result of all;
         in both cases there is no Launch. Raises UsageError and NotFit for impossible pins,
-        ValueError as `parts.share` does.
+        ValueError as `share` does.
         """
         if reason := unsupported():
             raise NotFit(f"{job.cell}: {reason}")
