@@ -281,8 +281,9 @@ def problem(
         return None
     if answer.readback and held.proof != answer.readback:
         return "wrong", (
-            f"the database holds {brief(held.proof)} after the process ended; the oracle's holds "
-            f"{brief(answer.readback)}: its writes were not committed, went elsewhere, or are others"
+            f"the database holds {brief(held.proof)} after the process ended, and the oracle's "
+            f"{brief(answer.readback)}: its writes were not committed, went elsewhere, or are "
+            "others"
         )
     return "wrong", (
         "the database holds other values than the oracle's after the process ended, in as many "
