@@ -134,18 +134,6 @@ def test_the_readme_counts_what_there_is() -> None:
     assert f"{count} published experiments" in document("README.md")
 
 
-def test_the_lines_of_a_report_in_the_readme_are_those_of_the_example() -> None:
-    shown = (
-        document("README.md")
-        .partition("lines of the report above:\n\n```\n")[2]
-        .partition("```")[0]
-    )
-    assert shown
-    example = re.sub(r"\s+", " ", document("reports/example/report.md").replace("\\", ""))
-    for paragraph in shown.strip().split("\n\n"):
-        assert " ".join(paragraph.split()) in example, "copy the line of reports/example/report.md"
-
-
 def test_the_readme_fits_on_a_few_screens() -> None:
     assert len(document("README.md").splitlines()) < 150
 

@@ -31,6 +31,10 @@ Format = Annotated[
     str,
     typer.Option("--format", help="What stdout gets: text, md, html, json or node-csv."),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Print all of the report, not only the answer and the figures."),
+]
 Weights = Annotated[
     str | None,
     typer.Option(
@@ -206,16 +210,22 @@ def finish(
     *,
     all_rows: bool = False,
     weights: str | None = None,
+    explain: bool = True,
 ) -> NoReturn:
-    """End a command that measured: its page, its report in `format_` on stdout, its exit code."""
+    """End a command that measured: its page, its report in `format_` on stdout, its exit code.
+
+    Unless it is to `explain`, the text is brief where its kind has a brief one.
+    """
     directory = measured(ended, progress, weights)
     with reporting(directory):
         from sqlitmus.analysis import analyse, load
 
         save_reports(report := analyse(load(directory), None, weights), directory)
-        write(text_of(report, format_, all_rows=all_rows), None)
+        write(text_of(report, format_, all_rows=all_rows, brief=not explain), None)
     for line in ended.findings:
         progress.insist(line)
+    if not explain:
+        progress.say(f"in words: ./just report {shlex.quote(str(directory))} --format text")
     progress.say(f"report: {directory / 'report.html'}")
     raise typer.Exit(ended.exit)
 
@@ -246,9 +256,10 @@ def text_of(
     pages: Sequence[bytes | None] = (),
     *,
     all_rows: bool = False,
+    brief: bool = False,
 ) -> str:
-    """`report` in one of the formats; `all_rows` of its tables, not only those of interest. `pages`
-    are the packed ones of a merged report's machines."""
+    """`report` in one of the formats; `all_rows` of its tables, not only those of interest, or as a
+    `brief` text. `pages` are the packed ones of a merged report's machines."""
     from sqlitmus.render.document.build import build
     from sqlitmus.results import machines
     from sqlitmus.results.machines import MergedReport
@@ -271,7 +282,7 @@ def text_of(
         return markdown.render(build(report), all_rows=all_rows)
     from sqlitmus.render import terminal
 
-    return terminal.render(build(report), **terminal_look(), all_rows=all_rows)
+    return terminal.render(build(report), **terminal_look(), all_rows=all_rows, brief=brief)
 
 
 class Look(TypedDict):

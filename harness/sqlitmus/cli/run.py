@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Weights, finish, watched, with_options
+from sqlitmus.cli.options import Explain, Weights, finish, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -27,6 +27,7 @@ def run(
     options: Options,
     *,
     weights: Weights = None,
+    explain: Explain = False,
     resume: Annotated[
         Path | None,
         typer.Option(parser=paths.given, metavar="RUN", help="Go on with an interrupted run."),
@@ -96,4 +97,4 @@ def run(
             ended = session.resume(*of, force=force, again=again is not None)
     else:
         ended = session.run(options, catalog, tools, progress, settled)
-    finish(ended, progress, weights=weights)
+    finish(ended, progress, weights=weights, explain=explain)

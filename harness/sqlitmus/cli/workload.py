@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import as_label, finish, save, tell, watched, with_options
+from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -41,6 +41,7 @@ def workload(
         ),
     ] = None,
     *,
+    explain: Explain = False,
     options: Options,
 ) -> None:
     """Measure your own queries on your own database, and say which runner serves them best."""
@@ -88,7 +89,7 @@ def workload(
         ended = session.run(options, catalog, tools, progress, settled)
     finally:
         fixture.forget_snapshots()
-    finish(ended, progress)
+    finish(ended, progress, explain=explain)
 
 
 def _begin(

@@ -262,11 +262,18 @@ TONES = {"": "", "dim": "dim", "problem": "yellow"}
 
 
 def render(
-    document: Document, width: int, *, color: bool, plain: bool = False, all_rows: bool = False
+    document: Document,
+    width: int,
+    *,
+    color: bool,
+    plain: bool = False,
+    all_rows: bool = False,
+    brief: bool = False,
 ) -> str:
     """The document in `width` columns; `plain` keeps to ASCII symbols for terminals that need it.
 
-    Folded rows are named or counted, unless `all_rows`.
+    Folded rows are named or counted, unless `all_rows`. A `brief` text has the answer, the tables
+    that stand for all, and the gist of each notice; without such tables it is the whole.
     """
     out = StringIO()
     console = Console(
@@ -279,7 +286,12 @@ def render(
         emoji=False,
         markup=False,
     )
-    console.print(Group(*_parts(document, width, plain=plain, all_rows=all_rows)))
+    parts = (
+        _brief(document, width, plain=plain)
+        if brief and document.brief
+        else _parts(document, width, plain=plain, all_rows=all_rows)
+    )
+    console.print(Group(*parts))
     text = "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
     return ascii_only(text) if plain else text
 
@@ -294,10 +306,7 @@ def ascii_only(text: str) -> str:
 def _parts(
     document: Document, width: int, *, plain: bool, all_rows: bool
 ) -> Iterator[RenderableType]:
-    yield _line(document.title, "bold")
-    facts = (" ".join(filter(None, fact)) for fact in document.facts)
-    yield _line(" \u00b7 ".join(facts), "dim")
-    yield Text()
+    yield from _title(document)
     yield from (_line(text) for text in document.headline)
     if document.answers:
         yield from _table(document.answers, width, plain=plain, all_rows=all_rows)
@@ -309,6 +318,80 @@ def _parts(
     yield Text()
     for block in document.foot:
         yield from _block(block, width, plain=plain, all_rows=all_rows)
+
+
+def _title(document: Document) -> Iterator[Text]:
+    yield _line(document.title, "bold")
+    facts = (" ".join(filter(None, fact)) for fact in document.facts)
+    yield _line(" \u00b7 ".join(facts), "dim")
+    yield Text()
+
+
+def _brief(document: Document, width: int, *, plain: bool) -> Iterator[RenderableType]:
+    yield from _title(document)
+    yield _line(document.answer)
+    for table in document.brief:
+        if table.rows:
+            yield Text()
+            yield _line(table.title, "bold")
+            shape = _compact if table.matrix else laid_out
+            yield from shape(table, table.rows, width, plain=plain)
+    yield Text()
+    if document.notices:
+        yield _line("! " + " \u00b7 ".join(notice.gist for notice in document.notices), "yellow")
+    yield from (_line(text, "dim") for text in document.trust[:1])
+    for block in document.foot:
+        if isinstance(block, Legend):
+            yield from _block(block, width, plain=plain, all_rows=False)
+
+
+def _compact(
+    table: Table, rows: Sequence[Row], width: int, *, plain: bool
+) -> Iterator[RenderableType]:
+    """A matrix as it stands: ratios without their sign and bounds, heads of columns broken at
+    hyphens, and what stands in a cell's note below; in bands where it has no room."""
+    texts = [[_figure(cell, plain=plain) for cell in row.cells] for row in rows]
+    heads = [one_line(column.title).replace("-", "-\n") for column in table.columns]
+    needs = [
+        max(cell_len(part) for part in (*head.split("\n"), *(line[n].plain for line in texts)))
+        for n, head in enumerate(heads)
+    ]
+    names = min(max(cell_len(one_line(row.head.text)) for row in rows), width // 2)
+    for number, band in enumerate(_fitting([need - 1 for need in needs], width - names - GAP)):
+        if number:
+            yield Text()
+        grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+        grid.add_column("", width=names, overflow="fold")
+        for n in band:
+            grid.add_column(Text(heads[n], justify="right"), width=needs[n], justify="right")
+        for row, line in zip(rows, texts, strict=True):
+            grid.add_row(Text(one_line(row.head.text)), *(line[n] for n in band))
+        yield grid
+    yield from _notes(table, rows, width)
+
+
+MARKED = "*"
+
+
+def _figure(cell: Cell, *, plain: bool) -> Text:
+    """A cell of a compact matrix."""
+    symbol = MARKED if cell.note else _mark(cell, plain=plain)
+    return Text(one_line(cell.text.removesuffix("×") + symbol), style=_style(cell))
+
+
+def _notes(table: Table, rows: Sequence[Row], width: int) -> Iterator[Text]:
+    """A line or more for each note of a compact matrix: in which rows, and of whom."""
+    places: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        for column, cell in zip(table.columns, row.cells, strict=False):
+            if cell.note:
+                of = places.setdefault(cell.note, {}).setdefault(row.head.text, [])
+                of.append(column.title)
+    for note, of in places.items():
+        parts = [
+            part for row, titles in of.items() for part in (f"{row}: {titles[0]}", *titles[1:])
+        ]
+        yield listed(f"{MARKED} {note}:", parts, width)
 
 
 def _line(text: str, style: str = "") -> Text:

@@ -20,9 +20,11 @@ def as_text(
     color: bool = False,
     plain: bool = False,
     all_rows: bool = False,
+    brief: bool = False,
 ) -> str:
     """Text for a terminal."""
-    return terminal.render(build(report), width, color=color, plain=plain, all_rows=all_rows)
+    look = {"color": color, "plain": plain, "all_rows": all_rows, "brief": brief}
+    return terminal.render(build(report), width, **look)
 
 
 def check_80_columns(report: Report | MergedReport, *, all_rows: bool = False) -> None:

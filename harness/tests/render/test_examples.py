@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.render.html import page as html
-from tests.render.printing import as_markdown
+from sqlitmus.vocabulary import paths
+from tests.render.printing import as_markdown, as_text
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "reports/example"
 
@@ -22,3 +24,32 @@ def test_an_example_is_its_run_rendered_today(name: str) -> None:
     for kind, text in rendered.items():
         stored = (EXAMPLES / f"{name}.{kind}").read_text("utf-8")
         assert text.strip() == stored.strip(), "render it again with `./just examples`"
+
+
+def brief(name: str, width: int = 100, *, plain: bool = False) -> str:
+    return as_text(analyse(load(EXAMPLES / "runs" / name)), width, plain=plain, brief=True)
+
+
+def test_a_brief_text_golden(snapshot: SnapshotAssertion) -> None:
+    assert brief("report") == snapshot(name="quick")
+    assert brief("workload", 80, plain=True) == snapshot(name="workload in 80 columns of ASCII")
+
+
+def test_a_quick_run_ends_with_at_most_40_lines() -> None:
+    assert len(brief("report").splitlines()) <= 40
+
+
+def test_a_brief_text_says_of_whom_a_note_is() -> None:
+    text = " ".join(brief("service").split())
+    case = "service-writers begin=immediate workers=2 profile=own-timeout"
+    assert f"{case}: node, bun, deno, rust-ffi" in text
+
+
+@pytest.mark.parametrize("name", ["claims", "advise", "compare-node"])
+def test_other_kinds_are_told_as_a_whole(name: str) -> None:
+    assert brief(name) == as_text(analyse(load(EXAMPLES / "runs" / name)), 100)
+
+
+def test_the_readme_shows_how_the_example_ends() -> None:
+    shown = (paths.ROOT / "README.md").read_text("utf-8").split("```")[3].strip()
+    assert shown in brief("report")

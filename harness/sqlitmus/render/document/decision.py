@@ -8,7 +8,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
 from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
-from sqlitmus.results.ranking import Change, Cost, Excluded, Interval
+from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
 from sqlitmus.results.recommendation import (
     CatchUp,
     Choice,
@@ -236,7 +236,7 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
                 Head(name),
                 [
                     Cell(text, bounds),
-                    _over(advice, name),
+                    _over(advice.ranking, name),
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell(fmt.size(each.memory)),
                     Cell(fmt.duration(each.start)),
@@ -246,12 +246,17 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
                 key=name,
             )
         )
-    table = Table("recommendation", RUNNER, columns, rows)
+    title = "Time of the mix and what it costs"
+    table = Table("recommendation", RUNNER, columns, rows, title=title)
     return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
 
 
-def _over(advice: Recommendation, name: str) -> Cell:
-    order = advice.ranking
+def _place(name: str, ranked: list[str]) -> int:
+    return ranked.index(name) if name in ranked else len(ranked)
+
+
+def _over(order: Ranking, name: str) -> Cell:
+    """A runner's time over that of the first, or why there is no ratio."""
     contrast = order.contrast(name)
     if contrast:
         return symbols.compared(contrast.ratio, contrast.verdict)
@@ -324,11 +329,15 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
     names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs))
     rows = [Row(Head(name), [_presets_spent(choice, name) for choice in ranked], key=name)
             for name in names]  # fmt: skip
+    order = first.ranking
+    ranked = [*order.front, *(each.runner for each in order.contrasts)]
     costs = Table(
         "costs",
         RUNNER,
         [
-            *(Column(case, plural(weighed.names[case])) for case in first.calls),
+            Column("time", "time"),
+            Column("ratio", f"over {order.front[0]}" if order.front else "over the first"),
+            *(Column(case, plural(weighed.names[case]), wide=True) for case in first.calls),
             Column("cpu", "CPU time"),
             Column("memory", "peak memory"),
             Column("start", "start to first answer"),
@@ -337,6 +346,8 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
             Row(
                 Head(each.runner),
                 [
+                    Cell(fmt.duration(each.time and each.time.value)),
+                    _over(order, each.runner),
                     *(_part(each, case) for case in first.calls),
                     Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
                     Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
@@ -344,8 +355,9 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
                 ],
                 key=each.runner,
             )
-            for each in first.costs
+            for each in sorted(first.costs, key=lambda cost: _place(cost.runner, ranked))
         ],
+        title=f"Database time per 1,000 requests of {first.preset}",
     )
     table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
     parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])

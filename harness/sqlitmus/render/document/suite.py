@@ -1,6 +1,7 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 from sqlitmus.render.document import decision, parts, symbols
@@ -32,19 +33,20 @@ Said = TypeVar("Said", Recommendation, Weighed)
 def build(report: Report) -> Document:
     """The document of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
-    return parts.document(
+    workload = decision.workload_section(_said(report, Recommendation))
+    presets = decision.presets_section(_said(report, Weighed))
+    cases = matrix(report)
+    document = parts.document(
         report,
         [("", size), ("reference", report.reference)],
-        [
-            *decision.workload_section(_said(report, Recommendation)),
-            *_summary(report),
-            matrix(report),
-            scatter(report),
-            *tails_section(report),
-            *decision.presets_section(_said(report, Weighed)),
-        ],
+        [*workload, *_summary(report), cases, scatter(report), *tails_section(report), *presets],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )
+    ranked = [table for section in [*workload, *presets] for table in section.tables()][-1:]
+    whole = Table("matrix", CASE, [], [], title=f"{cases.title}, by case", matrix=True)
+    for table in cases.tables():
+        whole = replace(whole, columns=table.columns, rows=[*whole.rows, *table.rows])
+    return replace(document, brief=[*ranked, whole])
 
 
 def _said(report: Report, kind: type[Said]) -> Said | None:
