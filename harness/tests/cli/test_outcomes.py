@@ -217,6 +217,7 @@ def test_progress_of_a_run_without_a_terminal(clone: Clone) -> None:
         get/b: failed: ended with exit code 7 and wrote no result
         block 2/2  TIME left  get  A/A control
         5 invocations in TIME
+        in words: ./just report CLONE/results/STAMP-quick --format text
         report: CLONE/results/STAMP-quick/report.html
     """).format(fewer=FEWER)
     assert (done.code, clone.outcomes()) == (4, {"a": "ok", "b": "failed"})

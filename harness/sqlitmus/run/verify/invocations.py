@@ -318,8 +318,8 @@ class Judging:
             return Finding(error.outcome, str(error))
         short = judge.is_short(result, of.answer, ready.required)
         asked = "readback" not in ready.required.left_open
-        found = proof.problem(held, result, of.answer, asked=asked, short=short)
-        outcome, reason = found or ("ok", None)
+        problem = proof.problem(held, result, of.answer, asked=asked, short=short)
+        outcome, reason = problem or ("ok", None)
         return Finding(outcome, reason, held)
 
 
