@@ -86,7 +86,7 @@ def _merged(merged: "Merged", machine: str | None, format_: str, reference: str 
             f"{', '.join(named)}"
         )
     against = reference_of(merged, reference)
-    return text_of(machine_report(merged.file, named[machine], against).report, format_)
+    return text_of(machine_report(merged.file, named[machine], against)[1], format_)
 
 
 def _no_page(_: "Report") -> bytes:
