@@ -46,10 +46,6 @@ SUITES_ONLY = {
 }
 
 
-class Unacceptable(UsageError):
-    """A reason to refuse a run; the text says what is wrong with it, and where."""
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """A folder to search, and the machine's name for all runs in it; "" keeps their own."""
@@ -157,11 +153,9 @@ def merge_of(db: Connection) -> Merge | None:
     row = db.execute("SELECT name, created, sqlitmus, refused, expected FROM merged").fetchone()
     if row is None:
         return None
-    name, created, sqlitmus, refused, expected = row
+    *of, refused, expected = row
     return Merge(
-        name,
-        created,
-        sqlitmus,
+        *of,
         parsed(list[Refused], refused, "merged: refused"),
         parsed(list[str], expected, "merged: expected"),
     )
@@ -174,9 +168,9 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
     _check_plan(plan)
     for name, value in run.machine.items():
         if len(value) > MOST_FACT:
-            raise Unacceptable(f"fact {name}: longer than {MOST_FACT} characters")
+            raise UsageError(f"fact {name}: longer than {MOST_FACT} characters")
     if not run.samples.complete and not partial:
-        raise Unacceptable(
+        raise UsageError(
             "the run was interrupted or is still measured; finish it with ./just run --resume, or "
             "take what there is with --partial"
         )
@@ -201,7 +195,7 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
 
 def _check_plan(plan: Plan) -> None:
     if plan.kind != "suite":
-        raise Unacceptable(
+        raise UsageError(
             f"plan: $.kind is {plan.kind}; only runs of a suite are merged: "
             f"{SUITES_ONLY[plan.kind]}"
         )
@@ -210,10 +204,10 @@ def _check_plan(plan: Plan) -> None:
     try:
         datetime.fromisoformat(plan.created)
     except ValueError as error:
-        raise Unacceptable(f"plan: $.created: {error}") from error
+        raise UsageError(f"plan: $.created: {error}") from error
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
-            raise Unacceptable(
+            raise UsageError(
                 f"plan: $.definitions has no scenario {case.scenario}, so its work cannot be "
                 "compared with that of other runs; measure again with this version"
             )
@@ -229,23 +223,18 @@ def _kind(facts: dict[str, str]) -> str:
 
 
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
-    """The folders that hold a file of runs, or a log of one."""
-    inside = {entry.name: entry for entry in _entries(folder)}
+    """The folders that hold a file of runs, or a log of one; none that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            inside = {entry.name: entry for entry in entries}
+    except OSError:
+        return
     if inside.keys() & {FILE, f"{FILE}-wal"}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
             if entry.is_dir(follow_symlinks=False) and not name.startswith("."):
                 yield from _holders(folder / name, depth - 1)
-
-
-def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
-    """The entries of a folder; none when it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _refusal(path: str, error: UsageError, folder: Path) -> Refused:
