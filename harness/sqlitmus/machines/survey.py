@@ -7,7 +7,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
 
 Place = tuple[str, str]  # case id, runner
+Estimate = tuple[float, float, float]  # mean log ratio, its standard error, degrees of freedom
 
 
 def machine_report(
@@ -54,46 +54,20 @@ def reference_of(merged: Merged, requested: str | None) -> str:
     return requested
 
 
-T = TypeVar("T")
-
-
-class Estimate(NamedTuple):
-    """A mean log ratio with its standard error and degrees of freedom."""
-
-    mean: float
-    error: float
-    freedom: float
-
-
 @dataclass(frozen=True, slots=True)
-class About:
-    """The heading of a case's rows."""
-
-    scenario: str
-    title: str
-    group: str
-    axes: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Survey(Generic[T]):
-    """One machine's contribution to the merged report.
-
-    `choices` are the runners to choose from, without floor and oracle; `made` is the result of
-    `make` on its own report.
-    """
+class Survey:
+    """One machine's contribution to the merged report; `page` is that of its own, packed."""
 
     machine: machines.Machine
-    choices: frozenset[str]
-    cases: dict[str, About]
+    report: Report
     answers: dict[Place, Answer]
     estimates: dict[Place, Estimate]
-    made: T
+    page: bytes
 
 
-def surveys(merged: Merged, reference: str, make: Callable[[Report], T]) -> Iterator[Survey[T]]:
-    """The survey of each machine, in order; `make` gets its report in its process."""
-    jobs = (repeat(merged.file), merged.machines, repeat(reference), repeat(make))
+def surveys(merged: Merged, reference: str, pack: Callable[[Report], bytes]) -> Iterator[Survey]:
+    """The survey of each machine, in order; `pack` gets its report in its process."""
+    jobs = (repeat(merged.file), merged.machines, repeat(reference), repeat(pack))
     workers = min(system.usable(), len(merged.machines))
     if workers < 2:
         yield from map(survey, *jobs)
@@ -104,27 +78,16 @@ def surveys(merged: Merged, reference: str, make: Callable[[Report], T]) -> Iter
 
 
 def survey(
-    file: Path, machine: MergedMachine, reference: str, make: Callable[[Report], T]
-) -> Survey[T]:
+    file: Path, machine: MergedMachine, reference: str, pack: Callable[[Report], bytes]
+) -> Survey:
     """The survey of one machine."""
     run, report = machine_report(file, machine, reference)
-    about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
-    return Survey(
-        _survey_machine(machine, run, report),
-        frozenset(runner.name for runner in report.runners if runner.role == "runner"),
-        about,
-        _answers(report, reference, set(emulated(run))),
-        _estimates(run, reference),
-        make(report),
-    )
-
-
-def _survey_machine(machine: MergedMachine, run: RunData, report: Report) -> machines.Machine:
+    foreign = list(emulated(run))
     versions: dict[str, list[str]] = {}
     for runner in report.runners:
         if runner.sqlite_version is not None:
             versions.setdefault(runner.sqlite_version, []).append(runner.name)
-    return machines.Machine(
+    about = machines.Machine(
         name=machine.name,
         kind=machine.kind,
         label=machine.label,
@@ -136,14 +99,16 @@ def _survey_machine(machine: MergedMachine, run: RunData, report: Report) -> mac
         blocks_planned=report.blocks_planned,
         detectable=report.detectable and report.detectable[0],
         cases=len(report.cases),
-        emulated=list(emulated(run)),
+        emulated=foreign,
         headline=report.headline,
         notices=report.notices,
         scheme=run.plan.actual_scheme(),
     )
+    answers = _answers(report, reference, foreign)
+    return Survey(about, report, answers, _estimates(run, reference, foreign), pack(report))
 
 
-def _answers(report: Report, reference: str, foreign: set[str]) -> dict[Place, Answer]:
+def _answers(report: Report, reference: str, foreign: list[str]) -> dict[Place, Answer]:
     """The machine's answer on each pair; pairs with an emulated, `foreign` runner are marked."""
     answers: dict[Place, Answer] = {}
     for case in report.cases:
@@ -152,7 +117,7 @@ def _answers(report: Report, reference: str, foreign: set[str]) -> dict[Place, A
         for runner, outcome in outcomes.items():
             if runner == reference:
                 continue
-            marked = bool({runner, reference} & foreign)
+            marked = runner in foreign or reference in foreign
             comparison = against.get(runner)
             if comparison is not None:
                 answers[case.id, runner] = Answer(
@@ -170,18 +135,17 @@ def _why(reference: str, outcome: str | None) -> str:
     return "no block in common" if outcome == "ok" else f"{reference} {outcome}"
 
 
-def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
+def _estimates(run: RunData, reference: str, foreign: list[str]) -> dict[Place, Estimate]:
     """The report's log ratios between native processes."""
     names = run.plan.names
-    foreign = set(emulated(run))
     if reference not in names or reference in foreign:
         return {}
     times = Exclusions.of(run).without(usable(run.samples.time, judge(run)))[:, :-1]
     logs = compare_with(times, names.index(reference), Question.of(run.plan)).logs
-    columns = (logs.mean.tolist(), logs.error.tolist(), logs.freedom.tolist())
+    values = zip(*(part.tolist() for part in (logs.mean, logs.error, logs.freedom)), strict=True)
     places = [(case.id, name) for case in run.plan.cases for name in names]
     return {
-        place: Estimate(*values)
-        for place, values in zip(places, zip(*columns, strict=True), strict=True)
-        if place[1] not in foreign and not np.isnan(values[1])
+        place: estimate
+        for place, estimate in zip(places, values, strict=True)
+        if place[1] not in foreign and not np.isnan(estimate[1])
     }
