@@ -60,13 +60,13 @@ def merge(
         progress.say(_summary(name, run))
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
-    for name in done.expected:
+    for name in done.made.expected:
         progress.insist(f"expected, but not there: {name}")
-    for refused in done.refused:
+    for refused in done.made.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
-    if done.refused:
+    if done.made.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
 
 

@@ -327,8 +327,7 @@ class Done:
 
     directory: Path
     machines: dict[str, Run]
-    refused: list[Refused]
-    expected: list[str]
+    made: Merge
     twice: list[list[str]]
 
 
@@ -370,7 +369,7 @@ def merge(
     point_latest(target)
     paths = [sorted({run.path for run in same}) for same in copies.values()]
     twice = sorted(several for several in paths if len(several) > 1)
-    return Done(target, machines, refused, expected, twice)
+    return Done(target, machines, made, twice)
 
 
 def _write(target: Path, made: Merge, machines: dict[str, Run]) -> None:

@@ -75,7 +75,7 @@ def survives(other: Path) -> None:
         del numbers[name]
         theirs = ask(other.parent / name, question.format(name))
         assert ask(done.directory, question.format(name)) == theirs
-    assert [refused.path for refused in done.refused] == ([] if numbers else ["runs/other"])
+    assert [refused.path for refused in done.made.refused] == ([] if numbers else ["runs/other"])
     with opened(done.directory / FILE) as db:
         for number in numbers.values():
             data.render(analyse(read(db, number, {})))

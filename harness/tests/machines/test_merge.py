@@ -43,7 +43,7 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
         (1, "arm", "linux-arm64", "arm", "c"),
         (2, "linux-x64", "linux-x64", "linux-x64", "a"),
     ]
-    assert kept.made.expected == done.expected == ["mars"]
+    assert kept.made.expected == done.made.expected == ["mars"]
     assert [refused.path for refused in kept.made.refused] == ["b", "d"]
     assert kept.made.created == NOW.isoformat()
     assert {path.name for path in done.directory.iterdir()} == {FILE, "logs"}
@@ -138,7 +138,7 @@ def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
     write(tmp_path / "b", facts={"cpu": "\x1b[2J<b>"}, machine="b")
     replan(folder, run="\x1b[2J" + "x" * 999)
     done = merged(folder, tmp_path / "b", out=tmp_path / "out")
-    (refused,) = done.refused
+    (refused,) = done.made.refused
     assert refused.reason.isprintable()
     assert len(refused.reason) < 600
     assert done.machines["b"].hardware[0] == "\x1b[2J<b>"
