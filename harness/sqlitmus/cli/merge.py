@@ -9,10 +9,10 @@ from sqlitmus.cli.options import tell, with_options
 from sqlitmus.run.plan.options import Options, name_for
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
-from sqlitmus.vocabulary.text import counted, one_line
+from sqlitmus.vocabulary.text import one_line
 
 if TYPE_CHECKING:
-    from sqlitmus.machines.merge import Machine
+    from sqlitmus.machines.merge import Run
 
 
 @with_options("out label quiet")
@@ -39,10 +39,10 @@ def merge(
 ) -> None:
     """Merge runs of several machines into one run directory.
 
-    What does not belong to the others, has no case in common with another machine, or cannot be
-    trusted, is refused by name; the rest is merged and the exit code is 4, or 2 where nothing is
-    left. A machine that --expect names and that did not arrive is no error: its own job has failed
-    already.
+    What does not belong to the others, is a second run of a machine, has no case in common with
+    another machine, or cannot be trusted, is refused by name; the rest is merged and the exit code
+    is 4, or 2 where nothing is left. A machine that --expect names and that did not arrive is no
+    error: its own job has failed already.
     """
     import shlex
 
@@ -56,17 +56,17 @@ def merge(
     given = [Given(*_named(text)) for text in folders]
     done = merge_runs(given, folder, label, expect or [], now, partial=partial)
     progress = Progress(quiet=options.quiet)
-    for machine in done.machines:
-        progress.say(_summary(machine))
+    for name, run in done.machines.items():
+        progress.say(_summary(name, run))
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
-    for name in done.expected:
+    for name in done.made.expected:
         progress.insist(f"expected, but not there: {name}")
-    for refused in done.refused:
+    for refused in done.made.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
-    if done.refused:
+    if done.made.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
 
 
@@ -81,9 +81,7 @@ def _named(text: str) -> tuple[Path, str]:
     return paths.given(folder), name
 
 
-def _summary(machine: "Machine") -> str:
+def _summary(name: str, run: "Run") -> str:
     """A machine in one line."""
-    runs = counted(len(machine.runs), "run")
-    if cut := sum(not run.complete for run in machine.runs):
-        runs += f", {cut} interrupted"
-    return f"{machine.name}: {runs}; CPU {one_line(machine.runs[0].hardware[0], 1000)}"
+    cut = "" if run.complete else "interrupted; "
+    return f"{name}: {cut}CPU {one_line(run.hardware[0], 1000)}"

@@ -253,7 +253,7 @@ def reporting(directory: Path) -> Generator[None]:
 def text_of(
     report: "Report | MergedReport",
     format_: str,
-    pages: Sequence[bytes | None] = (),
+    pages: Sequence[bytes] = (),
     *,
     all_rows: bool = False,
     brief: bool = False,
@@ -270,7 +270,7 @@ def text_of(
         from sqlitmus.render.html import page
 
         if isinstance(report, MergedReport):
-            return page.render_merged(report, [made or b"" for made in pages])
+            return page.render_merged(report, pages)
         return page.render(report)
     if format_ == "node-csv" and not isinstance(report, MergedReport):
         from sqlitmus.export import formats

@@ -75,10 +75,9 @@ def _merged(merged: "Merged", machine: str | None, format_: str, reference: str 
     if machine is None:
         check_format(format_, MERGED_FORMATS, "a merged run has no format")
         against = reference_of(merged, reference)
-        make = pack if format_ == "html" else _no_page
-        surveyed = list(surveys(merged, against, make))
+        surveyed = list(surveys(merged, against, pack if format_ == "html" else _no_page))
         report = merged_report(merged, surveyed, against)
-        return text_of(report, format_, [one.made for one in surveyed])
+        return text_of(report, format_, [one.page for one in surveyed])
     named = {one.name: one for one in merged.machines}
     if machine not in named:
         raise UsageError(
@@ -86,7 +85,7 @@ def _merged(merged: "Merged", machine: str | None, format_: str, reference: str 
             f"{', '.join(named)}"
         )
     against = reference_of(merged, reference)
-    return text_of(machine_report(merged.file, named[machine], against).report, format_)
+    return text_of(machine_report(merged.file, named[machine], against)[1], format_)
 
 
 def _no_page(_: "Report") -> bytes:

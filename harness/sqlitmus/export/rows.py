@@ -225,6 +225,6 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report
         return [(run.plan.machine or UNNAMED, analyse(run, reference))]
     against = reference_of(several, reference)
     return [
-        (machine.name, machine_report(several.file, machine, against).report)
+        (machine.name, machine_report(several.file, machine, against)[1])
         for machine in several.machines
     ]

@@ -3,11 +3,11 @@
 import json
 import os
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import count
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -46,10 +46,6 @@ SUITES_ONLY = {
 }
 
 
-class Unacceptable(UsageError):
-    """A reason to refuse a run; the text says what is wrong with it, and where."""
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """A folder to search, and the machine's name for all runs in it; "" keeps their own."""
@@ -64,14 +60,13 @@ class Run:
 
     `path` is for messages; `label` is the machine's name, `kind` its system and architecture;
     `hardware` tells two machines of one label apart; `cases` are ids; `work` says what the run
-    measures (see `catalog.plan.facts`); runs of one machine must agree in `settings`. Two that have
-    the same `identity` are copies of one run, of which that with more `processes` is kept.
+    measures (see `catalog.plan.facts`). Two that have the same `identity` are copies of one run, of
+    which that with more `processes` is kept.
     """
 
     path: str
     file: Path
     number: int
-    run: str
     label: str
     created: str
     complete: bool
@@ -80,7 +75,6 @@ class Run:
     hardware: tuple[str, ...]
     cases: frozenset[str]
     work: dict[str, str]
-    settings: dict[str, str]
     identity: tuple[object, ...]
 
 
@@ -159,11 +153,9 @@ def merge_of(db: Connection) -> Merge | None:
     row = db.execute("SELECT name, created, sqlitmus, refused, expected FROM merged").fetchone()
     if row is None:
         return None
-    name, created, sqlitmus, refused, expected = row
+    *of, refused, expected = row
     return Merge(
-        name,
-        created,
-        sqlitmus,
+        *of,
         parsed(list[Refused], refused, "merged: refused"),
         parsed(list[str], expected, "merged: expected"),
     )
@@ -176,9 +168,9 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
     _check_plan(plan)
     for name, value in run.machine.items():
         if len(value) > MOST_FACT:
-            raise Unacceptable(f"fact {name}: longer than {MOST_FACT} characters")
+            raise UsageError(f"fact {name}: longer than {MOST_FACT} characters")
     if not run.samples.complete and not partial:
-        raise Unacceptable(
+        raise UsageError(
             "the run was interrupted or is still measured; finish it with ./just run --resume, or "
             "take what there is with --partial"
         )
@@ -189,7 +181,6 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
         path=path,
         file=file,
         number=number,
-        run=plan.run,
         label=label or kind,
         created=plan.created,
         complete=run.samples.complete,
@@ -198,22 +189,13 @@ def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool
         hardware=hardware,
         cases=frozenset(case.id for case in plan.cases),
         work=plans.facts(plan),
-        settings={
-            "reference": plan.reference,
-            "A/A control": plan.canary or "none",
-            "floor": plan.floor or "none",
-            "correction": plan.correction,
-            "margin": f"{plan.margin:g}",
-            "sessions": str(plan.sessions),
-            "looks": str(plan.looks),
-        },
         identity=(plan.run, plan.created, plan.seed, plan.fingerprint, hardware),
     )
 
 
 def _check_plan(plan: Plan) -> None:
     if plan.kind != "suite":
-        raise Unacceptable(
+        raise UsageError(
             f"plan: $.kind is {plan.kind}; only runs of a suite are merged: "
             f"{SUITES_ONLY[plan.kind]}"
         )
@@ -222,10 +204,10 @@ def _check_plan(plan: Plan) -> None:
     try:
         datetime.fromisoformat(plan.created)
     except ValueError as error:
-        raise Unacceptable(f"plan: $.created: {error}") from error
+        raise UsageError(f"plan: $.created: {error}") from error
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
-            raise Unacceptable(
+            raise UsageError(
                 f"plan: $.definitions has no scenario {case.scenario}, so its work cannot be "
                 "compared with that of other runs; measure again with this version"
             )
@@ -241,23 +223,18 @@ def _kind(facts: dict[str, str]) -> str:
 
 
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
-    """The folders that hold a file of runs, or a log of one."""
-    inside = {entry.name: entry for entry in _entries(folder)}
+    """The folders that hold a file of runs, or a log of one; none that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            inside = {entry.name: entry for entry in entries}
+    except OSError:
+        return
     if inside.keys() & {FILE, f"{FILE}-wal"}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
             if entry.is_dir(follow_symlinks=False) and not name.startswith("."):
                 yield from _holders(folder / name, depth - 1)
-
-
-def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
-    """The entries of a folder; none when it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _refusal(path: str, error: UsageError, folder: Path) -> Refused:
@@ -283,104 +260,62 @@ def _shortened(text: str) -> str:
     return one_line(text, MOST_SHOWN)
 
 
-# Groups runs into machines, by label and hardware. Pure.
+# Gives each machine its run, by label and hardware. Pure.
 
 
-Facts = Callable[[Run], Mapping[str, str]]
-
-
-def age(run: Run) -> tuple[str, bool, str]:
-    """Sort key of runs by time; at the same time the complete one comes first."""
-    return run.created, not run.complete, run.path
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The runs of a machine, which are read as one; `name` is unique among the machines."""
-
-    name: str
-    runs: list[Run]
-
-
-def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Refused]]:
-    """The runs that agree on all facts they share, and a refusal for each of the others.
-
-    Of two values the one in more runs wins, and between equals that of the earliest run. `among`
-    completes the message: it says among which runs the facts must agree.
-    """
-    agreeing, refused = sorted(runs, key=age), list[Refused]()
-    for name in sorted({name for run in agreeing for name in facts(run)}):
-        having = [run for run in agreeing if name in facts(run)]
-        if not having:
-            continue
-        holds = Counter(facts(run)[name] for run in having).most_common(1)[0][0]
-        first = next(run for run in having if facts(run)[name] == holds)
-        odd = [run for run in having if facts(run)[name] != holds]
-        refused += [
-            Refused(run.path, f"plan: {name} differs from that of {first.path}{among}")
-            for run in odd
-        ]
-        agreeing = [run for run in agreeing if run not in odd]
-    return agreeing, refused
-
-
-# Groups runs into machines, by label and hardware. Pure.
-
-
-SAME_WORK = "; measure both with the same scenarios and fixtures"
-SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
+SAME_MACHINE = (
+    "of the same machine as {}, and a machine counts once, with one run; ./just run --again RUN "
+    "adds a sitting to a run, and NAME=DIR names another machine"
+)
 ALONE = (
     "plan: $.cases: no other machine measured any of these, so they can be compared with "
     "nothing; measure the same cases on each machine"
 )
 
 
-def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
-    """The machines by name, and the refused runs; the order of `runs` does not matter."""
-    comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
-    alike: dict[tuple[str, tuple[str, ...]], list[Run]] = defaultdict(list)
+def arrange(runs: Iterable[Run]) -> tuple[dict[str, Run], list[Refused]]:
+    """The run of each machine by its name, and the refused ones; the order of `runs` is no matter.
+
+    Of two runs of a machine the earlier stays, and of two that began at one time the complete one.
+    """
+    ordered = sorted(runs, key=lambda run: (run.created, not run.complete, run.path))
+    comparable, refused = _of_one_work(ordered)
+    firsts: dict[tuple[str, tuple[str, ...]], Run] = {}
     for run in comparable:
-        alike[run.label, run.hardware].append(run)
-    groups: list[list[Run]] = []
-    for group in alike.values():
-        agreed, odd = agree(group, lambda run: run.settings, SAME_SETTINGS)
-        members, repeated = _without_repeats(agreed)
-        refused += odd + repeated
-        groups.append(members)
-    alone = _alone(groups)
-    refused += [Refused(run.path, ALONE) for group in alone for run in group]
-    groups = [group for group in groups if group not in alone]
-    groups.sort(key=lambda group: (group[0].label, age(group[0])))
-    machines = [
-        Machine(label if number == 1 else f"{label} ({number})", members)
-        for label, labelled in groupby(groups, key=lambda group: group[0].label)
-        for number, members in enumerate(labelled, start=1)
-    ]
+        first = firsts.setdefault((run.label, run.hardware), run)
+        if first is not run:
+            refused.append(Refused(run.path, SAME_MACHINE.format(first.path)))
+    times = Counter(case for run in firsts.values() for case in run.cases)
+    machines: dict[str, Run] = {}
+    for run in sorted(firsts.values(), key=lambda run: run.label):
+        if len(firsts) > 1 and all(times[case] == 1 for case in run.cases):
+            refused.append(Refused(run.path, ALONE))
+        else:
+            names = (f"{run.label} ({number})" if number > 1 else run.label for number in count(1))
+            machines[next(name for name in names if name not in machines)] = run
     return machines, sorted(refused, key=lambda r: (r.path, r.reason))
 
 
-def _without_repeats(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
-    """The runs, given in order of time, without those that repeat a case of an earlier one."""
-    separate, refused = list[Run](), list[Refused]()
-    for run in runs:
-        earlier = next((other for other in separate if other.cases & run.cases), None)
-        if earlier is None:
-            separate.append(run)
+def _of_one_work(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
+    """The runs, given in order of time, that measured the same, and a refusal for each other one.
+
+    Of two definitions the one in more runs holds, and between equals that of the earliest run.
+    """
+    refused: list[Refused] = []
+    for name in sorted({name for run in runs for name in run.work}):
+        having = [run for run in runs if name in run.work]
+        if not having:
             continue
-        problem = f"{min(earlier.cases & run.cases)} was measured already, in {earlier.path}"
-        reason = f"plan: $.cases: {problem}; merge one of the two"
-        refused.append(Refused(run.path, reason))
-    return separate, refused
-
-
-def _alone(groups: list[list[Run]]) -> list[list[Run]]:
-    """The machines that have no case in common with another; a single machine needs none."""
-    times = Counter(case for group in groups for run in group for case in run.cases)
-    if len(groups) == 1:
-        return []
-    return [
-        group for group in groups if all(times[case] == 1 for run in group for case in run.cases)
-    ]
+        holds = Counter(run.work[name] for run in having).most_common(1)[0][0]
+        first = next(run for run in having if run.work[name] == holds)
+        odd = [run for run in having if run.work[name] != holds]
+        reason = (
+            f"plan: {name} differs from that of {first.path}; measure both with the same scenarios "
+            "and fixtures"
+        )
+        refused += [Refused(run.path, reason) for run in odd]
+        runs = [run for run in runs if run not in odd]
+    return runs, refused
 
 
 # Copies the runs into a file of their own.
@@ -391,9 +326,8 @@ class Done:
     """A merged directory; `twice` are the paths of runs that occurred more than once."""
 
     directory: Path
-    machines: list[Machine]
-    refused: list[Refused]
-    expected: list[str]
+    machines: dict[str, Run]
+    made: Merge
     twice: list[list[str]]
 
 
@@ -422,7 +356,7 @@ def merge(
     if not machines:
         lines = [f"\n  {r.path}: {r.reason}" for r in refused]
         raise UsageError(f"nothing can be merged:{''.join(lines)}")
-    arrived = {name for machine in machines for name in (machine.name, machine.runs[0].label)}
+    arrived = {*machines, *(run.label for run in machines.values())}
     expected = sorted({*expect, *inventory.expected} - arrived)
     made = Merge(target.name, now.isoformat(timespec="seconds"), __version__, refused, expected)
     try:
@@ -435,14 +369,13 @@ def merge(
     point_latest(target)
     paths = [sorted({run.path for run in same}) for same in copies.values()]
     twice = sorted(several for several in paths if len(several) > 1)
-    return Done(target, machines, refused, expected, twice)
+    return Done(target, machines, made, twice)
 
 
-def _write(target: Path, made: Merge, machines: Sequence[Machine]) -> None:
+def _write(target: Path, made: Merge, machines: dict[str, Run]) -> None:
     """Write the merged file."""
-    runs = [(machine.name, run) for machine in machines for run in machine.runs]
     with new_folder(target) as db:
-        for number, (name, run) in enumerate(runs, start=1):
+        for number, (name, run) in enumerate(machines.items(), start=1):
             attach(db, run.file)
             with db:
                 db.execute("BEGIN")
@@ -458,13 +391,14 @@ def _write(target: Path, made: Merge, machines: Sequence[Machine]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MergedMachine:
-    """A machine of a merged file: `plans` are those of its runs by their number in the file, and
-    `kind` is system and architecture such as `linux-x64`."""
+    """A machine of a merged file: run `number` there, and its plan; `kind` is system and
+    architecture such as `linux-x64`."""
 
+    number: int
     name: str
     kind: str
     label: str
-    plans: dict[int, Plan]
+    plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,8 +417,11 @@ def merged(file: Path) -> Merged | None:
         if made is None:
             return None
         rows = db.execute("SELECT id, machine, kind, label FROM run ORDER BY id").fetchall()
-        machines = [
-            MergedMachine(name, kind, label, {row[0]: plan_of(db, row[0]) for row in of})
-            for (name, kind, label), of in groupby(rows, key=lambda row: row[1:])
-        ]
+        machines = [MergedMachine(*row, plan_of(db, row[0])) for row in rows]
+    names = Counter(machine.name for machine in machines)
+    if repeated := [name for name, times in names.items() if times > 1]:
+        raise UsageError(
+            f"{file}: has several runs of {repeated[0]}, and a machine counts once; merge its "
+            "runs again"
+        )
     return Merged(file, made, machines)

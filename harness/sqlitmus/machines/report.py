@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from sqlitmus.machines.merge import Merged
-from sqlitmus.machines.survey import About, Estimate, Place, Survey
+from sqlitmus.machines.survey import Survey
 from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
-from sqlitmus.results.report import Agreed, Contradicted, Holding, Interval, Statement
+from sqlitmus.results.report import Agreed, Case, Contradicted, Holding, Interval, Statement
 from sqlitmus.stats.estimate import Array, combine
 from sqlitmus.stats.verdict import ALPHA
 from sqlitmus.vocabulary.text import counted
@@ -19,13 +18,8 @@ from sqlitmus.vocabulary.verdicts import CONTROLS, HoldsWord, Side, Verdict
 LEAST_POOLED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The word on one comparison.
-
-    `verdict` is what the machines agree on, None if nothing; `beside` names the machines that
-    contradict it or do not count.
-    """
+class Judged(NamedTuple):
+    """The word on one comparison, as in a `Row`."""
 
     word: HoldsWord
     verdict: Verdict | None
@@ -42,17 +36,16 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     one of many machines errs sooner than one of two. "Holds": the same side on all that count, or
     on at least two and more than half of them.
     """
-    counting = {
-        name: answer
+    counted = {
+        name: answer.verdict
         for name, answer in zip(names, answers, strict=True)
         if answer.verdict is not None and not answer.emulated
     }
-    counted = {name: answer.verdict for name, answer in counting.items() if answer.verdict}
     beside = _beside(answers, names)
     if not counted:
         return Judged("no answer", None, "no answer", beside)
     sides: Counter[Side] = Counter(v.side for v in counted.values() if v.side != "undecided")
-    if _contradict(list(counting.values())):
+    if _contradict(answers, ALPHA / len(counted)):
         apart = "; ".join(
             f"{side} on: {', '.join(n for n, v in counted.items() if v.side == side)}"
             for side in ("faster", "equivalent", "slower")
@@ -64,7 +57,8 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     whole = len(counted)
     if not times or (whole > 1 and (times < 2 or 2 * times <= whole)):
         return Judged("not resolved", None, "not resolved", beside)
-    agreed = _common([v for v in counted.values() if v.side == side])
+    agreeing = [verdict for verdict in counted.values() if verdict.side == side]
+    agreed = next((verdict for verdict in agreeing if not verdict.material), agreeing[0])
     if whole == 1:
         where = "this machine" if len(names) == 1 else next(iter(counted))
         return Judged("on one machine only", agreed, f"on {where} only", beside)
@@ -75,25 +69,18 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     return Judged("holds on most", agreed, text, beside)
 
 
-def _contradict(counting: Sequence[Answer]) -> bool:
-    """Whether differences that stand the correction for the number of machines are contradicted."""
-    level = ALPHA / len(counting)
+def _contradict(answers: Sequence[Answer], level: float) -> bool:
+    """Whether differences of native processes with a p of at most `level` are contradicted."""
     verdicts = {
         answer.verdict
-        for answer in counting
+        for answer in answers
         if answer.verdict
+        and not answer.emulated
         and (not answer.verdict.different or (answer.p is not None and answer.p <= level))
     }
     sides = {verdict.side for verdict in verdicts}
     material = any(verdict.material for verdict in verdicts)
     return {"faster", "slower"} <= sides or (material and "equivalent" in sides)
-
-
-def _common(verdicts: list[Verdict]) -> Verdict:
-    """The verdict that fits all of `verdicts`, which are on one side."""
-    materially = all(v.startswith("materially") for v in verdicts)
-    allowed: list[Verdict] = [v for v in verdicts if v.startswith("materially") == materially]
-    return allowed[0]
 
 
 def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
@@ -124,31 +111,26 @@ def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> lis
         ratios = np.exp(np.array(ends)).T
         for row in np.flatnonzero(combined.count >= LEAST_POOLED).tolist():
             value, low, high, below, above = ratios[row].tolist()
-            pooled[row].append(
-                Pooled(
-                    kind,
-                    int(combined.count[row]),
-                    Interval(value, low, high),
-                    Interval(value, below, above),
-                )
-            )
+            inside, next_ = Interval(value, low, high), Interval(value, below, above)
+            pooled[row].append(Pooled(kind, int(combined.count[row]), inside, next_))
     return pooled
 
 
 ABSENT = Answer(said="not planned")
-T = TypeVar("T")
 
 
-def merged_report(merged: Merged, surveys: Sequence[Survey[T]], reference: str) -> MergedReport:
+def merged_report(merged: Merged, surveys: Sequence[Survey], reference: str) -> MergedReport:
     """All that the machines say of each comparison with `reference`, by case and runner."""
     machines = [survey.machine for survey in surveys]
-    cases: dict[str, About] = {}
+    cases: dict[str, Case] = {}
     for survey in surveys:
-        for name, about in survey.cases.items():
-            cases.setdefault(name, about)
-    groups = list(dict.fromkeys(about.group for about in cases.values()))
-    places = _places(surveys, cases)
-    rows = _rows(places, cases, surveys, [machine.name for machine in machines])
+        for case in survey.report.cases:
+            cases.setdefault(case.id, case)
+    groups = list(dict.fromkeys(case.group for case in cases.values()))
+    rows = _rows(cases, surveys)
+    # of use to choose a runtime by: neither a control nor a yardstick
+    choices = {r.name for survey in surveys for r in survey.report.runners if r.role == "runner"}
+    choosable = [row for row in rows if row.group != CONTROLS and row.runner in choices]
     return MergedReport(
         version=VERSION,
         title=f"SQLite across runtimes on {counted(len(machines), 'machine')}",
@@ -156,7 +138,7 @@ def merged_report(merged: Merged, surveys: Sequence[Survey[T]], reference: str) 
         created=merged.made.created,
         sqlitmus_version=merged.made.sqlitmus,
         reference=reference,
-        headline=headline([row for row in rows if _choosable(row, surveys)], groups, reference),
+        headline=headline(choosable, groups, reference),
         machines=machines,
         refused=merged.made.refused,
         expected=merged.made.expected,
@@ -165,58 +147,25 @@ def merged_report(merged: Merged, surveys: Sequence[Survey[T]], reference: str) 
     )
 
 
-def _places(surveys: Sequence[Survey[T]], cases: dict[str, About]) -> list[Place]:
-    """Every pair that any machine was asked, by case, in the order in which they first occur."""
+def _rows(cases: dict[str, Case], surveys: Sequence[Survey]) -> list[Row]:
+    """A row for every pair that any machine was asked, by case, in order of first occurrence."""
     by_case: dict[str, dict[str, None]] = {name: {} for name in cases}
     for survey in surveys:
         for case, runner in survey.answers:
             by_case[case][runner] = None
-    return [(case, runner) for case, runners in by_case.items() for runner in runners]
-
-
-def _rows(
-    places: list[Place], cases: dict[str, About], surveys: Sequence[Survey[T]], names: list[str]
-) -> list[Row]:
-    kinds = [survey.machine.kind for survey in surveys]
-    pooled = _pooled(places, [survey.estimates for survey in surveys], kinds)
-    rows: list[Row] = []
-    for place, means in zip(places, pooled, strict=True):
-        case, runner = place
-        about = cases[case]
-        answers = [survey.answers.get(place, ABSENT) for survey in surveys]
-        judged = judge(answers, names)
-        rows.append(
-            Row(
-                case,
-                about.scenario,
-                about.title,
-                about.group,
-                about.axes,
-                runner,
-                judged.word,
-                judged.verdict,
-                judged.text,
-                judged.beside,
-                answers,
-                means,
-            )
-        )
-    return rows
-
-
-def _pooled(
-    places: list[Place], estimates: list[dict[Place, Estimate]], kinds: list[str]
-) -> list[list[Pooled]]:
+    places = [(case, runner) for case, runners in by_case.items() for runner in runners]
     if not places:
         return []
-    none = Estimate(np.nan, np.nan, 0.0)
-    values = np.array([[of.get(place, none) for of in estimates] for place in places], np.float64)
-    return pool(kinds, values[..., 0], values[..., 1], values[..., 2])
-
-
-def _choosable(row: Row, surveys: Sequence[Survey[T]]) -> bool:
-    """Whether a row is of use to choose a runtime by: neither a control nor a yardstick."""
-    return row.group != CONTROLS and any(row.runner in survey.choices for survey in surveys)
+    names, kinds = zip(*((each.machine.name, each.machine.kind) for each in surveys), strict=True)
+    none = (np.nan, np.nan, 0.0)
+    logs = np.array([[of.estimates.get(at, none) for of in surveys] for at in places], np.float64)
+    rows: list[Row] = []
+    for place, pooled in zip(places, pool(kinds, *np.moveaxis(logs, 2, 0)), strict=True):
+        case, runner = cases[place[0]], place[1]
+        answers = [survey.answers.get(place, ABSENT) for survey in surveys]
+        about = (case.id, case.scenario, case.title, case.group, case.axes, runner)
+        rows.append(Row(*about, *judge(answers, names), answers, pooled))
+    return rows
 
 
 def headline(rows: Sequence[Row], groups: Sequence[str], reference: str) -> list[Statement]:

@@ -62,8 +62,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine and its runs. `sqlite` maps a version to the runners that have it, `headline` is
-    what its own report says first, `scheme` how its cases were measured that can take turns."""
+    """A machine; `runs` names its one run. `sqlite` maps a version to the runners that have it,
+    `headline` is what its own report says first, `scheme` how its cases were measured that can take
+    turns."""
 
     name: str
     kind: str

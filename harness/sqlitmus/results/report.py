@@ -111,14 +111,13 @@ NoticeKind = Literal[
     "below floor",
     "governor",
     "emulated",
-    "runs differ",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """One notice: `count` of `of`, the `names` that it is about (cases, a governor, numbers of
-    blocks), or the `values` by runner or run. `level` and `looks` are those of a run that its gate
+    blocks), or the `values` by runner. `level` and `looks` are those of a run that its gate
     settled, `run` is the run where there are two.
     """
 

@@ -1,7 +1,7 @@
 -- The file of a run, or of several that were merged: docs/run-file.md explains it.
 
--- A run has the plan that was frozen before it started, as JSON. In a merged file there are several:
--- those with one `machine` are read as one; `label` is that machine's name in the run itself.
+-- A run has the plan that was frozen before it started, as JSON. In a merged file each `machine` has
+-- one; `label` is that machine's name in the run itself.
 CREATE TABLE run(
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,

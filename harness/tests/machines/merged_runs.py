@@ -25,7 +25,7 @@ CPU = "Example CPU"
 
 
 class Directory:
-    """A merged file in the making; `add` a machine with a run per plan, then `write`."""
+    """A merged file in the making; `add` machines, then `write`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,8 @@ class Directory:
     def add(
         self,
         name: str,
-        *plans: Json,
+        of: Json | None = None,
+        *,
         kind: str = "linux-x64",
         ratios: dict[str, float] | None = None,
         architecture: str = "x86_64",
@@ -47,30 +48,27 @@ class Directory:
         warming: str = "",
     ) -> None:
         """A machine whose runners take `ratios` of the reference's time; one may still warm up."""
-        for number, of in enumerate(plans or [plan(RUNNERS)]):
-            at: Json = {**of, "run": f"{name}-{number}", "machine": name}
-            at["runners"] = [
-                runner(
-                    one["name"],
-                    role=one["role"],
-                    missing=one["missing"],
-                    description=one["description"]
-                    and described(
-                        one["name"], "x86_64" if one["name"] in emulated else architecture
-                    ),
-                )
-                for one in at["runners"]
-            ]
-            facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
-            lines = samples(at, self._time(ratios, spread))
-            for line in lines:
-                if line.get("runner") == warming:
-                    line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
-            run = filled(self._db, at, checks(at), lines, facts)
-            self._db.execute(
-                "UPDATE run SET machine = ?, label = ?, kind = ? WHERE id = ?",
-                (name, name, kind, run),
+        at: Json = {**(of or plan(RUNNERS)), "run": f"{name}-0", "machine": name}
+        at["runners"] = [
+            runner(
+                one["name"],
+                role=one["role"],
+                missing=one["missing"],
+                description=one["description"]
+                and described(one["name"], "x86_64" if one["name"] in emulated else architecture),
             )
+            for one in at["runners"]
+        ]
+        facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
+        lines = samples(at, self._time(ratios, spread))
+        for line in lines:
+            if line.get("runner") == warming:
+                line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
+        run = filled(self._db, at, checks(at), lines, facts)
+        self._db.execute(
+            "UPDATE run SET machine = ?, label = ?, kind = ? WHERE id = ?",
+            (name, name, kind, run),
+        )
         self.machines += 1
 
     def _time(self, ratios: dict[str, float] | None, spread: float) -> Times:

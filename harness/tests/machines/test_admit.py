@@ -33,26 +33,12 @@ def reason(folder: Path, *, partial: bool = False) -> str:
 
 def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
     run = taken(write(tmp_path / "run"))
-    assert (run.run, run.label, run.kind, run.hardware[0]) == (
-        "run",
-        "linux-x64",
-        "linux-x64",
-        "EPYC",
-    )
+    assert (run.label, run.kind, run.hardware[0]) == ("linux-x64", "linux-x64", "EPYC")
     assert (run.processes, run.complete) == (6, True)
     assert run.cases == {"get-pk"}
     assert run.work["scenario get-pk"] == "1" * 16
     assert run.work["fixture size"] == "m"
     assert run.work["metric of get-pk"] == "steady"
-    assert run.settings == {
-        "reference": "node",
-        "A/A control": "node",
-        "floor": "none",
-        "correction": "none",
-        "margin": "0.02",
-        "sessions": "1",
-        "looks": "1",
-    }
 
 
 @pytest.mark.parametrize(
@@ -295,5 +281,5 @@ def test_a_merged_file_is_its_runs(tmp_path: Path) -> None:
         (f"{name}/a", True),
         (f"{name}/b", False),
     ]
-    assert found.refused == done.refused != []
+    assert found.refused == done.made.refused != []
     assert found.expected == ["mars"]

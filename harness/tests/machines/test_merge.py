@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from sqlitmus.analysis import analyse
 from sqlitmus.analysis import read as read_run
-from sqlitmus.machines.merge import Done, Given, Machine, Run, arrange, merge
+from sqlitmus.machines.merge import Done, Given, Run, arrange, merge
 from sqlitmus.machines.merge import merged as read
-from sqlitmus.results.machines import Refused
 from sqlitmus.store.file import samples_of
 from sqlitmus.store.folder import latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -22,13 +21,13 @@ from tests.machines.folders import FILE, NOW, ask, change, merged, opened, repla
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> list[Path]:
-    """Two runs of one machine, another machine, and a run that nobody can read."""
+    """A run, another one of the same machine, one of another, and one that nobody can read."""
     runs = tmp_path / "runs"
     (runs / "d").mkdir(parents=True)
     (runs / "d" / FILE).write_text("{}")
     return [
         write(runs / "a"),
-        write(runs / "b", cases=["all"], created="2026-01-02T00:00:00+00:00"),
+        write(runs / "b", created="2026-01-02T00:00:00+00:00"),
         write(runs / "c", machine="arm", facts={"architecture": "arm64"}),
         runs / "d",
     ]
@@ -40,14 +39,12 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
     assert latest(tmp_path / "out") == done.directory
     kept = read(done.directory / FILE)
     assert kept is not None
-    assert [
-        (m.name, m.kind, m.label, [p.run for p in m.plans.values()]) for m in kept.machines
-    ] == [
-        ("arm", "linux-arm64", "arm", ["c"]),
-        ("linux-x64", "linux-x64", "linux-x64", ["a", "b"]),
+    assert [(m.number, m.name, m.kind, m.label, m.plan.run) for m in kept.machines] == [
+        (1, "arm", "linux-arm64", "arm", "c"),
+        (2, "linux-x64", "linux-x64", "linux-x64", "a"),
     ]
-    assert kept.made.expected == done.expected == ["mars"]
-    assert [refused.path for refused in kept.made.refused] == ["d"]
+    assert kept.made.expected == done.made.expected == ["mars"]
+    assert [refused.path for refused in kept.made.refused] == ["b", "d"]
     assert kept.made.created == NOW.isoformat()
     assert {path.name for path in done.directory.iterdir()} == {FILE, "logs"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {done.directory.name, "latest"}
@@ -58,7 +55,7 @@ RESULTS = "SELECT case_id, runner, label, block, figure, value FROM result WHERE
 
 def test_each_run_is_whole_in_the_merged_file(tmp_path: Path, fleet: list[Path]) -> None:
     done = merged(*fleet, out=tmp_path / "out")
-    for number, (run, folder) in enumerate(zip("cab", [fleet[2], *fleet[:2]], strict=True), 1):
+    for number, (run, folder) in enumerate(zip("ca", [fleet[2], fleet[0]], strict=True), 1):
         question = RESULTS.format(run) + " ORDER BY 1, 2, 3, 4, 5"
         assert ask(done.directory, question) == ask(folder, question) != []
         with opened(done.directory / FILE) as db, opened(folder / FILE) as own:
@@ -104,9 +101,9 @@ def test_a_name_before_a_folder_renames_its_machine(tmp_path: Path) -> None:
         write(tmp_path / name, facts={"cpu": name})
     given = [Given(tmp_path / "a", "laptop"), Given(tmp_path / "b", "server")]
     done = merge(given, tmp_path / "out", "", [], NOW, partial=False)
-    assert [machine.name for machine in done.machines] == ["laptop", "server"]
+    assert list(done.machines) == ["laptop", "server"]
     plain = merged(tmp_path / "a", tmp_path / "b", out=tmp_path / "out2")
-    assert [m.name for m in plain.machines] == ["linux-x64", "linux-x64 (2)"]
+    assert list(plain.machines) == ["linux-x64", "linux-x64 (2)"]
 
 
 def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
@@ -141,10 +138,10 @@ def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
     write(tmp_path / "b", facts={"cpu": "\x1b[2J<b>"}, machine="b")
     replan(folder, run="\x1b[2J" + "x" * 999)
     done = merged(folder, tmp_path / "b", out=tmp_path / "out")
-    (refused,) = done.refused
+    (refused,) = done.made.refused
     assert refused.reason.isprintable()
     assert len(refused.reason) < 600
-    assert done.machines[0].runs[0].hardware[0] == "\x1b[2J<b>"
+    assert done.machines["b"].hardware[0] == "\x1b[2J<b>"
 
 
 DAY = "2026-01-0{}T00:00:00+00:00"
@@ -155,7 +152,6 @@ def run(name: str, day: int = 1, **changes: Any) -> Run:
         "path": name,
         "file": Path(name),
         "number": 1,
-        "run": name,
         "label": "linux-x64",
         "created": DAY.format(day),
         "complete": True,
@@ -164,43 +160,48 @@ def run(name: str, day: int = 1, **changes: Any) -> Run:
         "hardware": ("EPYC",),
         "cases": frozenset({"get"}),
         "work": {"scenario get": "1"},
-        "settings": {"reference": "node"},
         "identity": (name,),
     }
     return Run(**{**given, **changes})
 
 
-def told(runs: list[Run]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Names of runs by machine, and reasons by path; the same in every order."""
+def told(runs: list[Run]) -> tuple[dict[str, str], dict[str, str]]:
+    """Paths of runs by machine, and reasons by path; the same in every order."""
     found = arrange(runs)
     for other in permutations(runs):
         assert arrange(list(other)) == found
     machines, refused = found
-    assert len({m.name for m in machines}) == len(machines)
     return (
-        {m.name: [run.run for run in m.runs] for m in machines},
+        {name: run.path for name, run in machines.items()},
         {r.path: r.reason for r in refused},
     )
 
 
 def test_of_two_that_began_at_one_time_the_complete_one_is_taken() -> None:
     machines, refused = told([run("a", complete=False), run("b")])
-    assert machines == {"linux-x64": ["b"]}
+    assert machines == {"linux-x64": "b"}
     assert list(refused) == ["a"]
 
 
-def test_a_case_measured_again_on_the_same_hardware_is_refused() -> None:
-    later = run("b", 2, cases=frozenset({"get", "all"}))
-    machines, refused = told([later, run("a")])
-    assert machines == {"linux-x64": ["a"]}
-    assert refused == {"b": "plan: $.cases: get was measured already, in a; merge one of the two"}
+@pytest.mark.parametrize("cases", [{"get", "all"}, {"all"}])
+def test_another_run_of_a_machine_is_refused_whatever_it_measured(cases: set[str]) -> None:
+    machines, refused = told([run("b", 2, cases=frozenset(cases)), run("a"), run("c", label="c")])
+    assert machines == {"c": "c", "linux-x64": "a"}
+    assert refused == {
+        "b": "of the same machine as a, and a machine counts once, with one run; ./just run "
+        "--again RUN adds a sitting to a run, and NAME=DIR names another machine"
+    }
 
 
 def test_other_hardware_under_one_label_is_another_machine() -> None:
     runs = [run("c", 3, hardware=("Xeon",)), run("a"), run("b", 2, hardware=("A",))]
     machines, refused = told(runs)
     assert refused == {}
-    assert machines == {"linux-x64": ["a"], "linux-x64 (2)": ["b"], "linux-x64 (3)": ["c"]}
+    assert machines == {"linux-x64": "a", "linux-x64 (2)": "b", "linux-x64 (3)": "c"}
+
+    named = run("d", label="linux-x64 (2)")
+    machines, _ = told([*runs, named])
+    assert machines["linux-x64 (2) (2)"] == "d"
 
 
 def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
@@ -214,14 +215,9 @@ def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
         "nothing; measure the same cases on each machine",
     )
     machines, refused = told([*apart, run("c", 2, label="c", cases=get)])
-    assert (machines, list(refused)) == ({"c": ["c"], "linux-x64": ["a"]}, ["b"])
+    assert (machines, list(refused)) == ({"c": "c", "linux-x64": "a"}, ["b"])
     machines, refused = told([*apart, run("c", 2, label="c", cases=both)])
     assert (len(machines), refused) == (3, {})
-
-
-def test_what_a_machine_measured_in_any_of_its_runs_counts_as_common() -> None:
-    runs = [run("a"), run("b", cases=frozenset({"all"})), run("c", label="c")]
-    assert told(runs) == ({"c": ["c"], "linux-x64": ["a", "b"]}, {})
 
 
 @pytest.mark.parametrize("odd", ["a", "b", "c"])
@@ -229,7 +225,7 @@ def test_the_definition_of_most_runs_holds(odd: str) -> None:
     changed: dict[str, Any] = {"work": {"scenario get": "2", "fixture users": "1"}}
     runs = [run(name, label=name, **(changed if name == odd else {})) for name in ("a", "b", "c")]
     machines, refused = told(runs)
-    assert machines == {name: [name] for name in "abc" if name != odd}
+    assert machines == {name: name for name in "abc" if name != odd}
     first = min(machines)
     assert refused == {
         odd: f"plan: scenario get differs from that of {first}; measure both with the same "
@@ -244,19 +240,8 @@ def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() 
         run("c", 3, label="c", work={"scenario all": "2"}),
     ]
     machines, refused = told(runs)
-    assert machines == {"b": ["b"], "c": ["c"]}
+    assert machines == {"b": "b", "c": "c"}
     assert refused["a"].startswith("plan: fixture size differs from that of b")
-
-
-def test_the_runs_of_a_machine_have_one_reference() -> None:
-    bun: dict[str, Any] = {"settings": {"reference": "bun"}}
-    runs = [run("a"), run("b", 2, cases=frozenset({"all"}), **bun), run("x", label="x", **bun)]
-    machines, refused = told(runs)
-    assert machines == {"linux-x64": ["a"], "x": ["x"]}
-    assert refused == {
-        "b": "plan: reference differs from that of a, of the same machine; ratios of a "
-        "machine have one base"
-    }
 
 
 @st.composite
@@ -270,7 +255,6 @@ def run_lists(draw: st.DrawFn) -> list[Run]:
             hardware=(draw(few),),
             cases=frozenset(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
             work={"scenario x": draw(few)},
-            settings={"reference": draw(few)},
         )
         for number in range(draw(st.integers(1, 7)))
     ]
@@ -281,25 +265,13 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
     machines, refused = arrange(runs)
     shuffled = random.sample(runs, len(runs))
     assert arrange(shuffled) == (machines, refused)
-    taken = [one.run for machine in machines for one in machine.runs]
+    taken = [one.path for one in machines.values()]
     assert sorted([*taken, *(r.path for r in refused)]) == sorted(r.path for r in runs)
-    left = [run for run in runs if run.run in taken]
-    assert arrange(left) == (machines, []), "merging again changes nothing"
-    check(machines, {run.run: run for run in runs}, refused)
-
-
-def check(machines: list[Machine], by: dict[str, Run], refused: list[Refused]) -> None:
-    """No case twice on a machine, no name twice, each machine has a case in common with another,
-    and each refusal names another run or says that there is no such case."""
-    assert len({machine.name for machine in machines}) == len(machines)
-    left = [one for machine in machines for one in machine.runs]
-    for machine in machines:
-        members = machine.runs
-        cases = [case for run in members for case in run.cases]
-        assert len(cases) == len(set(cases))
-        assert len({(run.label, run.hardware) for run in members}) == 1
-        others = {case for run in left if run not in members for case in run.cases}
-        assert len(machines) == 1 or others & set(cases)
+    assert arrange(machines.values()) == (machines, []), "merging again changes nothing"
+    assert len({(one.label, one.hardware) for one in machines.values()}) == len(machines)
+    for one in machines.values():
+        others = {case for other in machines.values() if other is not one for case in other.cases}
+        assert len(machines) == 1 or others & one.cases
     for one in refused:
-        names = any(f" {name}" in one.reason for name in by if name != one.path)
+        names = any(f" {run.path}" in one.reason for run in runs if run.path != one.path)
         assert names or "no other machine" in one.reason

@@ -1,27 +1,25 @@
 """A merged run directory as one report: what counts, what is flagged, what is left out."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.analysis import RunData, analyse, read
+from sqlitmus.analysis import read
 from sqlitmus.analysis.notices import emulated
 from sqlitmus.machines.report import judge, merged_report, pool
-from sqlitmus.machines.survey import differences, join, machine_report, reference_of, survey
-from sqlitmus.render.document import sentences
+from sqlitmus.machines.survey import machine_report, reference_of, survey
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.report import Case, Interval, Report
-from sqlitmus.store.file import Block, opened
+from sqlitmus.results.report import Interval
+from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
+from tests.analysis.runs import plan
 from tests.machines.merged_runs import RUNNERS, Directory
 from tests.worded import headline
 
@@ -31,14 +29,10 @@ def made(tmp_path: Path) -> Directory:
     return Directory(tmp_path / "merged")
 
 
-def titled(report: Report) -> str:
-    return report.title
-
-
 def reported(directory: Directory, reference: str | None = None) -> MergedReport:
     merged = directory.write()
     against = reference_of(merged, reference)
-    found = [survey(merged.file, one, against, titled) for one in merged.machines]
+    found = [survey(merged.file, one, against, lambda _: b"") for one in merged.machines]
     return merged_report(merged, found, against)
 
 
@@ -74,9 +68,9 @@ def test_an_answer_is_that_of_the_machines_own_report(made: Directory) -> None:
     report = reported(made)
     merged = made.write()
     for number, machine in enumerate(merged.machines):
-        own = machine_report(merged.file, machine, "node")
+        _, own = machine_report(merged.file, machine, "node")
         for found in report.rows:
-            (of,) = (c for c in own.report.cases if c.id == found.case)
+            (of,) = (c for c in own.cases if c.id == found.case)
             theirs = of.comparisons.of(found.runner, "node")
             assert theirs is not None
             ours = found.answers[number]
@@ -140,38 +134,6 @@ def test_where_a_runner_still_warmed_up_the_machine_says_so_and_counts_for_nothi
     assert [answer.said for answer in bun.answers] == ["", *["still warming up"] * 2]
     assert bun.text == "on a only"
     assert not bun.pooled
-
-
-def test_runs_of_a_machine_are_one_and_how_they_differ_is_told(made: Directory) -> None:
-    runs = [
-        plan(RUNNERS, cases=[case(name)], blocks=blocks)
-        for name, blocks in (("get-pk", 12), ("insert", 15))
-    ]
-    made.add("one", *runs)
-    made.add("two", ratios={"bun": 0.9})
-    report = reported(made)
-    one = report.machines[0]
-    assert (one.cases, one.runs) == (2, ["one-0", "one-1"])
-    assert sentences.notice(one.notices[0]) == (
-        "Numbers of blocks differ between the runs of this machine. 12: one-0; 15: one-1."
-    )
-    found = row(report, "bun", "get-index")
-    assert (found.answers[0].verdict, found.answers[0].said) == (None, "not planned")
-    assert found.text == "on two only"
-
-
-def test_a_runner_that_one_run_lacks_says_why(made: Directory) -> None:
-    first, second = (plan(RUNNERS, cases=[case(name)]) for name in ("get-pk", "insert"))
-    second["runners"][1] |= {"missing": "bun not found", "description": None}
-    made.add("one", first, second)
-    merged = made.write()
-    found = machine_report(merged.file, merged.machines[0], "node")
-    cells = {(c.id, cell.runner): cell for c in found.report.cases for cell in c.cells}
-    assert cells["get-pk", "bun"].outcome == "ok"
-    assert (cells["insert", "bun"].outcome, cells["insert", "bun"].reason) == (
-        "missing",
-        "bun not found",
-    )
 
 
 def test_the_reference_is_what_most_runs_have_or_what_is_asked(made: Directory) -> None:
@@ -365,112 +327,3 @@ def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> Non
         ]
         words.append(judge(said, names(said)).word)
     assert words.count("depends on the machine") < 50
-
-
-NAMES = ("node", "bun", "rust-ffi")
-FIRST = [case("get-pk"), case("get-index", metric="cold")]
-SECOND = [case("all@rows=10", operations=10), case("insert", group="writes", per_operation=3)]
-
-
-def part(number: int, cases: list[Json], seed: int, **changes: Any) -> RunData:
-    of = plan(NAMES, run=f"run-{number}", cases=cases, **changes)
-    time = noisy({"bun": 0.8})
-    lines = samples(of, lambda c, label, block: time(c + seed, label, block))
-    return make(of, lines=lines, machine={"cpu": "CPU", "load at start": f"{number}.0"})
-
-
-def figures(found: Case) -> Json:
-    """All that stands in a case, without what is corrected over the whole run."""
-    whole = asdict(replace(found, detectable=None))
-    for corrected in ("verdict", "adjusted", "needs_blocks"):
-        del whole["comparisons"][corrected]
-    if whole["canary"]:
-        for corrected in ("verdict", "adjusted", "needs_blocks"):
-            del whole["canary"][corrected]
-    for cell in whole["cells"]:
-        del cell["overhead_verdict"]
-        for measure in cell["figures"].values():
-            del measure["verdict"]
-    return whole
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "sessions"), [(12, 12, 1), (12, 17, 1), (15, 11, 1), (36, 30, 3)]
-)
-def test_each_cell_has_the_figures_of_its_own_run(one: int, other: int, sessions: int) -> None:
-    runs = [
-        part(1, FIRST, 1, blocks=one, sessions=sessions),
-        part(2, SECOND, 5, blocks=other, sessions=sessions),
-    ]
-    joined = analyse(join(runs))
-    alone = [found for run in runs for found in analyse(run).cases]
-    assert [c.id for c in joined.cases] == [c["id"] for c in FIRST + SECOND]
-    for ours, theirs in zip(joined.cases, alone, strict=True):
-        assert figures(ours) == figures(theirs)
-        assert ours.comparisons.ratio[0] is not None
-        assert len(ours.cells[0].samples) == len(theirs.cells[0].samples)
-
-
-def test_one_run_passes_through() -> None:
-    run = make()
-    assert join([run]) is run
-
-
-def test_failures_stay_where_they_happened() -> None:
-    first = part(1, FIRST, 1)
-    of = plan(NAMES, run="run-2", cases=SECOND, blocks=15)
-    bad = {"outcome": "failed", "reason": "exit code 1"}
-    lines = change(samples(of, noisy()), bad, case="insert", runner="bun", label="bun", block=14)
-    second = make(of, lines=lines)
-    report = analyse(join([first, second]))
-    outcomes = {(c.id, cell.runner): cell for c in report.cases for cell in c.cells}
-    assert {place for place, cell in outcomes.items() if cell.outcome != "ok"} == {
-        ("insert", "bun")
-    }
-    reason = outcomes["insert", "bun"].reason
-    assert reason is not None
-    assert reason.endswith("first in block 15: exit code 1")
-
-
-def test_runners_are_matched_by_name() -> None:
-    of = plan(("node", "rust-ffi", "deno"), run="run-2", cases=SECOND)
-    other = make(of, lines=samples(of, noisy({"deno": 2.0})))
-    joined = join([part(1, FIRST, 1), other])
-    assert [r.name for r in joined.plan.runners] == ["node", "bun", "rust-ffi", "deno"]
-    report = analyse(joined)
-    cells = {(c.id, cell.runner): cell.outcome for c in report.cases for cell in c.cells}
-    assert cells["insert", "bun"] == "missing"
-    assert cells["get-pk", "deno"] == "missing"
-    found = report.cases[3].comparisons.of("deno", "node")
-    assert found is not None
-    assert found.ratio.value == pytest.approx(2.0, rel=0.02)
-
-
-def test_facts_that_differ_are_shown_with_their_runs() -> None:
-    runs = [part(1, FIRST, 1), part(2, SECOND, 5, blocks=15, scheme="relay")]
-    joined = join(runs)
-    assert joined.machine == {"cpu": "CPU", "load at start": "1.0: run-1; 2.0: run-2"}
-    assert list(map(sentences.notice, differences(runs))) == [
-        "Numbers of blocks differ between the runs of this machine. 12: run-1; 15: run-2.",
-        "Schemes differ between the runs of this machine. process: run-1; relay: run-2.",
-    ]
-
-
-def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
-    runners = [runner(name) for name in NAMES]
-    runners[1] = runner("bun", missing="missing: bun not found", description=None)
-    of = plan(NAMES, run="run-2", cases=SECOND, runners=runners, floor=None)
-    other = make(of, verify=checks(of), lines=samples(of, noisy()))
-    (said,) = differences([make(plan(NAMES, cases=FIRST)), other])[:1]
-    assert sentences.notice(said) == (
-        "bun differs between the runs of this machine. bun 1.0, bun-sqlite 2.0, SQLite 3.51.0: "
-        "run-1; missing: bun not found: run-2."
-    )
-
-
-def test_blocks_come_one_run_after_the_other() -> None:
-    look = {"monotonic_ns": 1}
-    seen = {"before": look, "after": look}
-    blocks = [Block.model_validate({**seen, "block": number}) for number in range(2)]
-    runs = [replace(part(n, cases, n), blocks=blocks) for n, cases in ((1, FIRST), (2, SECOND))]
-    assert [block.block for block in join(runs).blocks] == [0, 1, 12, 13]

@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     merged = directory.write()
     against = reference_of(merged, None)
     found = [survey(merged.file, one, against, packed.pack) for one in merged.machines]
-    return merged_report(merged, found, against), [one.made or b"" for one in found]
+    return merged_report(merged, found, against), [one.page for one in found]
 
 
 def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:

@@ -92,13 +92,6 @@ def notice(about: Notice) -> str:
     return f"{about.run}: {text}" if about.run else text
 
 
-def differ(about: Notice) -> str:
-    """What is not the same in all runs of a machine; a name in the plural, or a runner's."""
-    (what,) = about.names
-    verb = "differ" if about.count > 1 else "differs"
-    return f"{what} {verb} between the runs of this machine. {by_value(about.values)}."
-
-
 def _in_brackets(values: Mapping[str, str]) -> str:
     """Names, each with its value in brackets."""
     return listed([f"{name} ({value})" for name, value in values.items()])
@@ -217,7 +210,6 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"Not built for this machine's {n.names[0]}: {by_value(n.values)}. Their times contain an "
         "emulation (or a mode of compatibility), so comparisons with them are not like for like."
     ),
-    "runs differ": differ,
 }
 
 
