@@ -47,6 +47,7 @@ def export(
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
     """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
     from sqlitmus.export import formats
+    from sqlitmus.export.model import ClaimRow, row_model
     from sqlitmus.export.rows import export_of
 
     if format_ == "markdown":
@@ -57,11 +58,11 @@ def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None
     if format_ == "claims-csv":
         if not exported.claims:
             raise UsageError("claims-csv: the run measured no published claims; export it as csv")
-        return formats.of_claims(exported.claims)
+        return formats.render_csv(ClaimRow, exported.claims)
     if format_ == "csv":
         if exported.claims:
             warn("csv: the cells alone; --format claims-csv has published figures and words")
-        return formats.render_csv(exported.rows)
+        return formats.render_csv(row_model(), exported.rows)
     if missing := formats.untracked(exported.rows):
         warn(f"{format_}: {missing}")
     return json_text(

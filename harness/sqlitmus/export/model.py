@@ -1,19 +1,18 @@
 """What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the
 columns.
+
+A field is read at the path beside its type, or at its own name. A path starts at what `rows` gives
+by that name, or else in the part of the results that the comment above the class names.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from math import isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
-from sqlitmus.results.claims import Claim, Group, Unit
-from sqlitmus.results.claims import Row as claims_Row
-from sqlitmus.results.ranking import Interval, Speedup
-from sqlitmus.results.recommendation import Advice, Counsel, Effect, Promise
-from sqlitmus.results.report import Report
+from sqlitmus.results.claims import Unit
+from sqlitmus.results.recommendation import Counsel, Effect, Promise
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.figures import Figure
@@ -37,11 +36,11 @@ def finite(value: float | None) -> float | None:
 
 Number = Annotated[float | None, AfterValidator(finite)]
 Text = Annotated[str, Field(min_length=1)]
+# An empty text is None.
+Words = Annotated[Text | None, BeforeValidator(lambda text: text or None)]
 
 
-# Rows of published claims: what was published, what was measured, the word.
-
-
+# Read of a row of a claim.
 class ClaimRow(Model):
     """One published figure and the own one, on one machine.
 
@@ -55,89 +54,39 @@ class ClaimRow(Model):
     """
 
     machine: str
-    run: str
-    claim: str
-    claim_word: ClaimWord
-    group: str
-    row: str
+    run: Annotated[str, "report.run"]
+    claim: Annotated[str, "claim.name"]
+    claim_word: Annotated[ClaimWord, "claim.word"]
+    group: Annotated[str, "group.title"]
+    row: Annotated[str, "name"]
     key: bool
-    metric: ClaimMetric
-    unit: Unit
+    metric: Annotated[ClaimMetric, "group.metric"]
+    unit: Annotated[Unit, "group.unit"]
     runner: str
     base: str
     new: str
     said: str
     published: Number
-    same_low: Number
-    same_high: Number
-    ratio: Number
-    ratio_low: Number
-    ratio_high: Number
-    saves_ns: Number
-    saves_ns_low: Number
-    saves_ns_high: Number
-    judged_low: Number
-    judged_high: Number
+    same_low: Annotated[Number, "same.0"]
+    same_high: Annotated[Number, "same.1"]
+    ratio: Annotated[Number, "ratio.value"]
+    ratio_low: Annotated[Number, "ratio.low"]
+    ratio_high: Annotated[Number, "ratio.high"]
+    saves_ns: Annotated[Number, "difference.value"]
+    saves_ns_low: Annotated[Number, "difference.low"]
+    saves_ns_high: Annotated[Number, "difference.high"]
+    judged_low: Annotated[Number, "judged.0"]
+    judged_high: Annotated[Number, "judged.1"]
     blocks: int = Field(ge=0)
-    needs_blocks: int | None
-    base_ns_per_unit: Number
-    new_ns_per_unit: Number
-    word: ClaimWord | None
-    reason: Text | None
-    repeats: Text | None
+    needs_blocks: Annotated[int | None, "needed"]
+    base_ns_per_unit: Annotated[Number, "base_time.value"]
+    new_ns_per_unit: Annotated[Number, "new_time.value"]
+    word: Annotated[ClaimWord | None, "verdict"]
+    reason: Words
+    repeats: Words
 
 
-# Columns that are called as the fields of what they come from.
-_OF_CLAIM = ("key", "runner", "base", "new", "said", "published", "blocks")
-_OF_TRIED = (*("group", "database", "effect", "base", "new", "verdict", "blocks", "needs_blocks"),)
-
-
-def bounded(name: str, interval: Interval | Speedup | None) -> dict[str, Any]:
-    """A figure and the ends of its interval, in three columns."""
-    value, low, high = (
-        (interval.value, interval.low, interval.high) if interval else (None, None, None)
-    )
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
-
-
-def claim_rows(machine: str, report: Report) -> Iterator[ClaimRow]:
-    """The rows of all claims, in the order of the report; none for a run without."""
-    for claim in report.claims:
-        for group in claim.groups:
-            for row in group.rows:
-                yield _row(machine, report.run, claim, group, row)
-
-
-def _row(machine: str, run: str, claim: Claim, group: Group, row: claims_Row) -> ClaimRow:
-    same, judged = row.same or (None, None), row.judged or (None, None)
-    return ClaimRow(
-        **{name: getattr(row, name) for name in _OF_CLAIM},
-        **bounded("ratio", row.ratio),
-        **bounded("saves_ns", row.difference),
-        machine=machine,
-        run=run,
-        claim=claim.name,
-        claim_word=claim.word,
-        group=group.title,
-        row=row.name,
-        metric=group.metric,
-        unit=group.unit,
-        same_low=same[0],
-        same_high=same[1],
-        judged_low=judged[0],
-        judged_high=judged[1],
-        needs_blocks=row.needed,
-        base_ns_per_unit=row.base_time and row.base_time.value,
-        new_ns_per_unit=row.new_time and row.new_time.value,
-        word=row.verdict,
-        reason=row.reason or None,
-        repeats=row.repeats or None,
-    )
-
-
-# Rows of settings that were tried: what each did to a group of queries, and what a commit lost.
-
-
+# Read of a setting on a group of queries.
 class SettingRow(Model):
     """A setting on one group of queries and one database, on one machine.
 
@@ -147,58 +96,31 @@ class SettingRow(Model):
     """
 
     machine: str
-    run: str
-    runner: str
-    setting: str
-    title: str
-    counsel: Counsel
-    weakens: bool
-    promise_without: Promise | None
-    promise_with: Promise | None
+    run: Annotated[str, "report.run"]
+    runner: Annotated[str, "advice.runner"]
+    setting: Annotated[str, "setting.name"]
+    title: Annotated[str, "setting.title"]
+    counsel: Annotated[Counsel, "setting.counsel"]
+    weakens: Annotated[bool, "setting.weakens"]
+    promise_without: Annotated[Promise | None, "setting.before"]
+    promise_with: Annotated[Promise | None, "setting.after"]
     group: str
     database: str
     effect: Effect
-    reason: Text | None
+    reason: Words
     base: str
     new: str
-    ratio: Number
-    ratio_low: Number
-    ratio_high: Number
+    ratio: Annotated[Number, "ratio.value"]
+    ratio_low: Annotated[Number, "ratio.low"]
+    ratio_high: Annotated[Number, "ratio.high"]
     verdict: Verdict | None
     blocks: int = Field(ge=0)
     needs_blocks: int | None
-    base_ns_per_unit: Number
-    new_ns_per_unit: Number
+    base_ns_per_unit: Annotated[Number, "base_time.value"]
+    new_ns_per_unit: Annotated[Number, "new_time.value"]
 
 
-def setting_rows(machine: str, report: Report) -> Iterator[SettingRow]:
-    """The rows of all settings, in the order of the report; none for a run without."""
-    for advice in report.headline:
-        if isinstance(advice, Advice):
-            yield from _rows(machine, report.run, advice)
-
-
-def _rows(machine: str, run: str, advice: Advice) -> Iterator[SettingRow]:
-    for setting in advice.settings:
-        for tried in setting.tried:
-            yield SettingRow(
-                **{name: getattr(tried, name) for name in _OF_TRIED},
-                **bounded("ratio", tried.ratio),
-                machine=machine,
-                run=run,
-                runner=advice.runner,
-                setting=setting.name,
-                title=setting.title,
-                counsel=setting.counsel,
-                weakens=setting.weakens,
-                promise_without=setting.before,
-                promise_with=setting.after,
-                reason=tried.reason or None,
-                base_ns_per_unit=tried.base_time and tried.base_time.value,
-                new_ns_per_unit=tried.new_time and tried.new_time.value,
-            )
-
-
+# Read of a cell.
 class Row(Model):
     """One runner in one case on one machine.
 
@@ -214,51 +136,52 @@ class Row(Model):
     """
 
     machine: str
-    run: str
-    suite: str
-    case: str
-    scenario: str
-    group: str
-    axes: dict[str, str]
-    metric: CaseMetric
-    unit: str
+    run: Annotated[str, "report.run"]
+    suite: Annotated[str, "report.suite"]
+    case: Annotated[str, "case.id"]
+    scenario: Annotated[str, "case.scenario"]
+    group: Annotated[str, "case.group"]
+    axes: Annotated[dict[str, str], "case.axes"]
+    metric: Annotated[CaseMetric, "case.metric"]
+    unit: Annotated[str, "case.unit"]
     runner: str
-    role: Role
-    runtime: str
-    runtime_version: Text | None
-    driver: str
-    driver_version: Text | None
-    sqlite_version: Text | None
+    role: Annotated[Role, "identity.role"]
+    runtime: Annotated[str, "identity.runtime"]
+    runtime_version: Annotated[Words, "identity.runtime_version"]
+    driver: Annotated[str, "identity.driver"]
+    driver_version: Annotated[Words, "identity.driver_version"]
+    sqlite_version: Annotated[Words, "identity.sqlite_version"]
     outcome: CellOutcome
-    reason: Text | None
-    detectable: Number
+    reason: Words
+    detectable: Annotated[Number, "case.detectable"]
     blocks: int | None
     steadiness: Steadiness | None
     operations: int
     iterations: int
     warmup_iterations: int
     warmup_ms: float
-    steady_ns_per_unit: Number
-    steady_ns_per_unit_low: Number
-    steady_ns_per_unit_high: Number
-    overhead_ns_per_unit: Number
-    overhead_ns_per_unit_low: Number
-    overhead_ns_per_unit_high: Number
+    steady_ns_per_unit: Annotated[Number, "values.steady.value"]
+    steady_ns_per_unit_low: Annotated[Number, "values.steady.low"]
+    steady_ns_per_unit_high: Annotated[Number, "values.steady.high"]
+    overhead_ns_per_unit: Annotated[Number, "overhead.value"]
+    overhead_ns_per_unit_low: Annotated[Number, "overhead.low"]
+    overhead_ns_per_unit_high: Annotated[Number, "overhead.high"]
     overhead_verdict: Verdict | None
-    reference: str
-    ratio: Number
-    ratio_low: Number
-    ratio_high: Number
-    p: Number
-    p_adjusted: Number
-    verdict: Verdict | None
-    needs_blocks: int | None
+    reference: Annotated[str, "report.reference"]
+    ratio: Annotated[Number, "compared.ratio.value"]
+    ratio_low: Annotated[Number, "compared.ratio.low"]
+    ratio_high: Annotated[Number, "compared.ratio.high"]
+    p: Annotated[Number, "compared.p"]
+    p_adjusted: Annotated[Number, "compared.adjusted"]
+    verdict: Annotated[Verdict | None, "compared.verdict"]
+    needs_blocks: Annotated[int | None, "compared.needs_blocks"]
     fsync_per_transaction: Number
     fdatasync_per_transaction: Number
     bytes_per_transaction: Number
-    uncounted: Text | None
+    uncounted: Words
 
 
+# Read of a report.
 class Machine(Model):
     """A machine and its run. `margin` is a share of the time, 0.02 for 2 %; `detectable` is the
     median of its cases', with the least and the greatest; `notices` are what the report says of
@@ -269,7 +192,7 @@ class Machine(Model):
     kind: RunKind
     suite: str
     created: str
-    sqlitmus: str
+    sqlitmus: Annotated[str, "sqlitmus_version"]
     seed: int
     blocks_planned: int
     blocks_complete: int
@@ -278,13 +201,14 @@ class Machine(Model):
     correction: Correction
     reference: str
     floor: str | None
-    detectable: Number
-    detectable_least: Number
-    detectable_most: Number
+    detectable: Annotated[Number, "detectable.0"]
+    detectable_least: Annotated[Number, "detectable.1"]
+    detectable_most: Annotated[Number, "detectable.2"]
     notices: list[Text]
-    facts: dict[str, str]
+    facts: Annotated[dict[str, str], "machine"]
 
 
+# Read of a runner's costs.
 class Cost(Model):
     """What 1,000 requests take with a runner, or 1,000 calls of a workload: the time, the share of
     it that each case has, its ratio to that of the `reference`, and CPU time.
@@ -296,14 +220,15 @@ class Cost(Model):
     runner: str
     time_ms: Number
     parts: dict[str, float]
-    reference: str | None
-    ratio: Number
-    ratio_low: Number
-    ratio_high: Number
-    verdict: Verdict | None
+    reference: Annotated[str | None, "contrast.reference"]
+    ratio: Annotated[Number, "contrast.ratio.value"]
+    ratio_low: Annotated[Number, "contrast.ratio.low"]
+    ratio_high: Annotated[Number, "contrast.ratio.high"]
+    verdict: Annotated[Verdict | None, "contrast.verdict"]
     cpu_ms: Number
 
 
+# Read of a choice by a preset, or of the recommendation on a workload.
 class Recommendation(Model):
     """The decision on a run of a suite by a preset, or on a workload, whose `preset` is None.
 
@@ -313,10 +238,10 @@ class Recommendation(Model):
     """
 
     machine: str
-    run: str
+    run: Annotated[str, "report.run"]
     preset: str | None
     calls: dict[str, float]
-    front: list[str]
+    front: Annotated[list[str], "ranking.front"]
     costs: list[Cost]
     text: Text
 
@@ -332,7 +257,7 @@ class Export(Model):
     schema_version: Literal[1]
     sqlitmus: str
     machines: list[Machine]
-    rows: list[SerializeAsAny[Row]]
+    rows: list[Row]
     claims: list[ClaimRow] = []
     recommendations: list[Recommendation] = []
     settings: list[SettingRow] = []
@@ -340,37 +265,35 @@ class Export(Model):
 
 def row_model() -> type[Row]:
     """A row with a column for all that is exported of each figure."""
-    return _row_model(figures.FIGURES)
+    return _models(figures.FIGURES)[0]
 
 
 def export_model() -> type[Export]:
     """An export of such rows."""
-    return _export_model(figures.FIGURES)
+    return _models(figures.FIGURES)[1]
 
 
-def columns() -> list[str]:
-    """The columns of a row, in order."""
-    return list(row_model().model_fields)
+@cache
+def _models(table: tuple[Figure, ...]) -> tuple[type[Row], type[Export]]:
+    columns = {name: of for figure in table for name, of in _columns(figure).items()}
+    row = create_model("Row", __base__=Row, __doc__=Row.__doc__, **columns)
+    rows: Any = list[row]
+    return row, create_model("Export", __base__=Export, __doc__=Export.__doc__, rows=rows)
 
 
-def figure_columns(figure: Figure) -> dict[str, Any]:
-    """What is exported of a figure, with its type: a value, then ratio and verdict if judged."""
-    of_figure: dict[str, Any] = {figure.column: Number}
-    if figure.primary:
-        of_figure |= {f"{figure.column}{end}": Number for end in ("_low", "_high")}
+def _columns(figure: Figure) -> dict[str, Any]:
+    """What is exported of a figure: a value, then ratio and verdict if judged."""
+    value, measure = f"values.{figure.name}", f"figures.{figure.name}"
+    columns = _bounded(figure.column, value)
+    if not figure.primary:
+        columns = {figure.column: columns[figure.column]}
     if figure.judged:
-        of_figure |= {f"{figure.name}_ratio{end}": Number for end in ("", "_low", "_high")}
-        of_figure[f"{figure.name}_verdict"] = Verdict | None
-    return of_figure
+        columns |= _bounded(f"{figure.name}_ratio", f"{measure}.ratio")
+        columns[f"{figure.name}_verdict"] = Annotated[Verdict | None, f"{measure}.verdict"]
+    return columns
 
 
-@cache
-def _row_model(table: tuple[Figure, ...]) -> type[Row]:
-    fields = {name: of for figure in table for name, of in figure_columns(figure).items()}
-    return create_model("Row", __base__=Row, __doc__=Row.__doc__, **fields)
-
-
-@cache
-def _export_model(table: tuple[Figure, ...]) -> type[Export]:
-    rows = list[_row_model(table)]
-    return create_model("Export", __base__=Export, __doc__=Export.__doc__, rows=rows)
+def _bounded(column: str, path: str) -> dict[str, Any]:
+    """A figure and the ends of its interval, in three columns."""
+    ends = {"": "value", "_low": "low", "_high": "high"}
+    return {f"{column}{end}": Annotated[Number, f"{path}.{name}"] for end, name in ends.items()}

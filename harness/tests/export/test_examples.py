@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.cli.export import text_of
 from sqlitmus.cli.schema import schemas
-from sqlitmus.export import model
+from sqlitmus.export.model import row_model
+from sqlitmus.export.rows import reports_of
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.figures import FIGURES, Figure
 from tests.export import example
@@ -53,6 +54,17 @@ def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know() -> No
     assert not validator.is_valid({**found, "schema_version": 2})
 
 
+@pytest.mark.parametrize(
+    ("run", "kind"),
+    [("report", "recommendations"), ("workload", "recommendations"), ("advise", "settings")],
+)
+def test_what_a_run_finds_beside_its_cells_fits_the_schema(run: str, kind: str) -> None:
+    reports = reports_of(paths.ROOT / "reports/example/runs" / run, None)
+    exported = json.loads(text_of(reports, "json"))
+    assert exported[kind]
+    Draft202012Validator(schemas()["export"]).validate(exported)
+
+
 def test_the_page_has_the_table_of_figures(request: pytest.FixtureRequest) -> None:
     file = DOCS / "exports.md"
     page = file.read_text("utf-8")
@@ -92,7 +104,7 @@ def test_the_page_explains_every_column_in_order() -> None:
         for cell in re.findall(r"^\| (.+?) \|", "\n".join(tables), re.MULTILINE)
         for name in columns(cell)
     ]
-    assert named == model.columns()
+    assert named == [*row_model().model_fields]
 
 
 def columns(cell: str) -> list[str]:
