@@ -123,8 +123,8 @@ class Pair:
         entries = [self._entry(seat, turns) for seat in starts]
         played = Relay(self.hyperfine, TIMEOUT_S, system.fastest()).play(entries, seed)
         seats = [played[starts.index(seat)] for seat in SEATS]
-        self._results([seat.invocation for seat in seats])
-        return [seat.steady_ns or math.nan for seat in seats]
+        self._results(seats)
+        return [seat.laps.steady_ns if seat.laps else math.nan for seat in seats]
 
     def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
         """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""

@@ -144,12 +144,12 @@ def _rehearsed(
         turns = Turns.of(fewer)
         seatings.append(Seating(counted, runner, label, turns, answer, digest))
     context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
-    turned = blocks.play_whole(context, seatings, case.id)
-    if turned is None:
+    attempts = blocks.play_whole(context, seatings, case.id)
+    if attempts is None:
         return {}
     seen: dict[str, Settling | None] = {}
     table: list[Array] = []
-    for seating, attempt in zip(seatings, (each.attempt for each in turned), strict=True):
+    for seating, attempt in zip(seatings, attempts, strict=True):
         result, name = attempt.invocation.result, seating.runner.spec.name
         if attempt.outcome == "ok" and result:
             collections = result.collections
