@@ -4,18 +4,16 @@ import os
 import signal
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.catalog.cases import Counts
 from sqlitmus.machine import system
 from sqlitmus.run.plan import pilot
 from sqlitmus.run.plan.counts import Pace, block_seconds
-from sqlitmus.run.verify import context
-from sqlitmus.run.verify.answers import Answers
-from sqlitmus.run.verify.context import Context
-from sqlitmus.run.verify.judge import OracleAnswer
+from sqlitmus.run.verify import answers, context
 from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone
@@ -154,14 +152,14 @@ def test_asking_the_oracle_is_no_part_of_a_process(
 ) -> None:
     """The first runner of a case would be foretold to take as long as its oracle."""
     asked: list[None] = []
-    real = pilot.oracle_answer
+    real = answers.oracle_answer
 
-    def slow(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
+    def slow(*given: Any) -> Any:
         asked.append(None)
-        return real(context, case, answers)
+        return real(*given)
 
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 1000 * len(asked))
-    monkeypatch.setattr(pilot, "oracle_answer", slow)
+    monkeypatch.setattr(answers, "oracle_answer", slow)
     monkeypatch.setattr(pilot, "time", clock)
     desk.run(mode="piloted", blocks=1)
     assert asked
