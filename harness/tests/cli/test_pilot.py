@@ -186,6 +186,44 @@ def test_what_is_remembered_is_asked_again_only_after_a_change(
     assert pilots() == PILOT  # both come from that folder
 
 
+@pytest.mark.parametrize(("killed", "again"), [(False, 2), (True, PILOT)])
+def test_what_was_found_out_before_a_run_is_cut_off_is_not_asked_again(
+    desk: Desk, capsys: pytest.CaptureFixture[str], *, killed: bool, again: int
+) -> None:
+    """A kill costs what is known of the case under way, two Ctrl-C the process alone."""
+    run = (*RUN, "--case", "get", "--case", "all", "--blocks", "1", "-q")
+    file = desk.clone.root / "toolchain/cache/memory/cells.json"
+    left: list[bytes] = []
+
+    def cut_off(name: str, number: int) -> None:
+        if (name, number) == ("b", 3):  # in the second case, after the reference
+            left.append(file.read_bytes() if file.exists() else b"")
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = cut_off
+    assert desk.sqlitmus(capsys, *run).code == 130
+    if killed:
+        file.write_bytes(left[0])
+    desk.instant.verified.clear()
+    before = len(desk.instant.measured)
+    assert desk.sqlitmus(capsys, *run).code == 0
+    assert {*desk.instant.verified} <= {"python"}  # for the numbers of operations in the plan
+    assert len(desk.instant.measured) - before == again + 2 * 2
+
+
+def test_verify_asks_anew_and_leaves_what_runs_remember(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk.sqlitmus(capsys, *RUN, "-q").code == 0
+    file = desk.clone.root / "toolchain/cache/memory/cells.json"
+    before = file.read_bytes()
+    desk.instant.verified.clear()
+    assert desk.sqlitmus(capsys, "verify", "--size", "s").code == 0
+    assert {*desk.instant.verified} == {"a", "b", "python"}
+    assert file.read_bytes() == before
+
+
 def test_a_given_plans_counts_are_taken_and_only_new_cells_are_tried(desk: Desk) -> None:
     desk.instant.paces = {"a": even(1100, "a"), "b": even(2200, "b")}
     desk.run(mode="piloted", blocks=1, label="first")

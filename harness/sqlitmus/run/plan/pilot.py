@@ -106,6 +106,7 @@ def rehearse(
         for name, cell in seen.items():
             if cell:
                 context.memory.keep(keys[name], cell)
+        context.memory.save()
     limit = SHARE_OF_MARGIN * margin
     settled = {name: cell for name, cell in seen.items() if cell}
     least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
@@ -437,6 +438,7 @@ def _all_observed(
     for case in sorted(cases, key=lambda case: case not in calls):
         each = _observed_case(context, cases[case], cells, answers, mode, reference, given, now)
         observed[case] = each
+        context.memory.save()
         if preset and observed.keys() == calls.keys():
             choices = [n for n, each in context.installed.items() if each.spec.role == "runner"]
             if words := first_look(preset, observed, choices):

@@ -233,7 +233,6 @@ def prepare(
     present = context.present(cells)
     answers = verify_cells(context, cases, present)
     if context.stop.requested:
-        context.memory.save()
         return None
     fit = answers.fit(present)
     reference = _reference(options, context, cells, fit)
@@ -249,7 +248,6 @@ def prepare(
     ask(context, cases, answers.fit(present), counts, answers)
     fit = answers.fit(present)  # without what went wrong in the pilot or was not answered
     reference = _reference(options, context, cells, fit)
-    context.memory.save()
     if context.stop.requested:
         return None
     left_s = budget_s(options, mode)
@@ -285,6 +283,7 @@ def ask(
             if planned:
                 longest = planned.longest().of(case)
                 has_answer(context, longest, [name], answers, digest=case.witnesses)
+    context.memory.save()
 
 
 def _given(options: Options) -> PlannedCounts:

@@ -202,6 +202,7 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
             answers.records[case.id, name] = record
         else:
             _suspect(context, case, cells[case.id], answers)
+        context.memory.save()  # what a kill must not cost
     _prove_fresh(context, cases, answers.records)
     return answers
 
