@@ -128,10 +128,10 @@ def size() -> dict[str, float]:
 def of_a_set() -> dict[str, float]:
     """Files and functions of the house that run for one set of turns, by name."""
     from sqlitmus import cli
-    from sqlitmus.run.measure.blocks import Performer
+    from sqlitmus.run.measure.blocks import Measuring
 
     called: set[tuple[str, str]] = set()
-    perform = Performer.perform
+    perform = Measuring.perform
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
@@ -148,7 +148,7 @@ def of_a_set() -> dict[str, float]:
             sys.setprofile(None)
             threading.setprofile(None)
 
-    Performer.perform = watched  # pyright: ignore[reportAttributeAccessIssue]
+    Measuring.perform = watched  # pyright: ignore[reportAttributeAccessIssue]
     with tempfile.TemporaryDirectory() as folder:
         words = ["--case", "insert-transaction", "-r", "python", "--scheme", "relay"]
         words += ["--mode", "quick", "--blocks", "2", "--quiet", "--out", folder]

@@ -138,9 +138,10 @@ class Pair:
         entries = [self._entry(seat, turns) for seat in starts]
         played = Relay(self.hyperfine, TIMEOUT_S, system.fastest()).play(entries, seed)
         seats = [played[starts.index(seat)] for seat in SEATS]
-        results = self._results([seat.invocation for seat in seats])
+        results = self._results(seats)
         whole = [float(timed(result.iterations_ns, turns).mean()) for result in results]
-        return [(s.steady_ns or math.nan, mean) for s, mean in zip(seats, whole, strict=True)]
+        kept = [seat.laps.steady_ns if seat.laps else math.nan for seat in seats]
+        return [*zip(kept, whole, strict=True)]
 
     def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
         """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""

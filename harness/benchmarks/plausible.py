@@ -85,7 +85,7 @@ def _looks(
         play = partial(
             blocks.play, context.invocations, context.relay, [seating], "", lambda: False
         )
-        ways.append(("as in turns", lambda: play()[0].attempt))
+        ways.append(("as in turns", lambda: play()[0]))
     return ways
 
 

@@ -26,11 +26,10 @@ from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Report
 from sqlitmus.run.measure.agenda import Slot
-from sqlitmus.run.measure.blocks import to_sample
+from sqlitmus.run.measure.blocks import record_of
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.verify.context import Context, opened
 from sqlitmus.run.verify.proof import Files, Held
-from sqlitmus.store.file import Record
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Readback
@@ -88,7 +87,7 @@ def main(count: int) -> None:
                 )
                 number = next(numbers)
                 slot = Slot(number, number, 0, PLAN.cases[0].id, PLAN.names[0], PLAN.names[0])
-                directory.add([Record(*to_sample(slot, attempt))])
+                directory.add([record_of(slot, attempt)])
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)

@@ -54,6 +54,7 @@ def compare(
         size=options.size,
         timeout_s=options.timeout_s or mode.timeout_s,
         fresh=True,
+        remember=False,
         keep_jobs=keep_jobs,
     )
     with session as context:

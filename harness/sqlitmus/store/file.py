@@ -3,9 +3,9 @@
 import json
 import re
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -79,8 +79,7 @@ class Verified(Model):
 
 
 class Sample(Model):
-    """One process. `steady_ns` is the mean of its timed iterations; `figures` are those of
-    `vocabulary.figures` by name, of an iteration or of the process."""
+    """One process: its place in the run, and what came of it."""
 
     block: int
     position: int
@@ -90,29 +89,24 @@ class Sample(Model):
     outcome: Outcome
     reason: str | None = None
     log: str | None = None
-    steady_ns: float | None = None
-    figures: dict[str, int | float | None] = {}
-
-
-class Iterations(Model):
-    """The iterations of one process, warm-up first; kept for those who doubt its mean.
-
-    Of one that took turns, `lost_ns` is what others took from each lap, and `counted` says which
-    rounds count.
-    """
-
-    warmup_ns: list[int]
-    iterations_ns: list[int]
-    lost_ns: list[int] = []
-    counted: list[bool] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All that is kept of one process."""
+    """All that is kept of one process.
+
+    `figures` are those of `vocabulary.figures` by name, of an iteration or of the process, and
+    `STEADY`, the mean of its timed iterations. These are kept for those who doubt it, the warm-up,
+    too; of one that took turns, `lost_ns` is what others took from each lap, and `counted` says
+    which rounds count.
+    """
 
     sample: Sample
-    iterations: Iterations | None = None
+    figures: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
+    warmup_ns: Sequence[int] = ()
+    iterations_ns: Sequence[int] = ()
+    lost_ns: Sequence[int] = ()
+    counted: Sequence[bool] = ()
     detail: Detail | None = None
 
 
@@ -413,14 +407,14 @@ def insert_records(db: sqlite3.Connection, run: int, records: Iterable[Record]) 
         if not cursor.rowcount:
             raise ValueError(f"{of.case}/{of.runner} is no cell of run {run}")
         sample = cursor.lastrowid
-        measured = {STEADY: of.steady_ns, **of.figures}
-        values = ((numbers[name], _kept(value)) for name, value in measured.items())
+        values = ((numbers[name], _kept(value)) for name, value in record.figures.items())
         db.executemany(
             "INSERT INTO value VALUES(?, ?, ?)",
             [(sample, figure, value) for figure, value in values if value is not None],
         )
-        if each := record.iterations:
-            lists = (each.warmup_ns, each.iterations_ns, each.lost_ns, [*map(int, each.counted)])
+        if record.iterations_ns:
+            counted = [*map(int, record.counted)]
+            lists = (record.warmup_ns, record.iterations_ns, record.lost_ns, counted)
             db.execute(
                 "INSERT INTO iteration VALUES(?, ?, ?, ?, ?)",
                 (sample, *(json.dumps(each, separators=(",", ":")) for each in lists)),
@@ -523,28 +517,14 @@ def looks_of(db: sqlite3.Connection, run: int) -> list[Look]:
     return [parsed(Look, text, f"look after {blocks} blocks") for blocks, text in rows]
 
 
-def samples_of(db: sqlite3.Connection, run: int) -> Iterator[Sample]:
+def samples_of(db: sqlite3.Connection, run: int) -> list[Sample]:
     """All samples, in order."""
-    measured: dict[int, dict[str, float]] = {}
-    for sample, name, value in db.execute(
-        "SELECT value.sample, figure.name, value.value FROM cell "
-        "JOIN sample ON sample.cell = cell.id JOIN value ON value.sample = sample.id "
-        "JOIN figure ON figure.id = value.figure WHERE cell.run = ?",
+    rows = db.execute(
+        "SELECT block, position, case_id, runner, label, sample.outcome, sample.reason, log "
+        "FROM cell JOIN sample ON sample.cell = cell.id WHERE cell.run = ? ORDER BY sample.id",
         (run,),
-    ):
-        measured.setdefault(sample, {})[name] = value
-    for sample, *row in db.execute(
-        "SELECT sample.id, block, position, case_id, runner, label, sample.outcome, "
-        "sample.reason, log FROM cell JOIN sample ON sample.cell = cell.id WHERE cell.run = ? "
-        "ORDER BY sample.id",
-        (run,),
-    ):
-        figured = measured.get(sample, {})
-        values = dict(zip(_COLUMNS, row, strict=True))
-        yield Sample(**values, steady_ns=figured.pop(STEADY, None), figures={**figured})
-
-
-_COLUMNS = [name for name in Sample.model_fields if name not in ("steady_ns", "figures")]
+    )
+    return [Sample(**dict(zip(Sample.model_fields, row, strict=True))) for row in rows]
 
 
 def parsed(model: type[T], text: str, where: str) -> T:

@@ -122,7 +122,7 @@ class RunDirectory:
     def samples(self) -> list[Sample]:
         """All samples, in order."""
         with opened(self.file) as db:
-            return list(samples_of(db, ONLY))
+            return samples_of(db, ONLY)
 
     def complete(self) -> bool:
         """Whether all was measured."""

@@ -14,6 +14,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.store.file import (
     FILE,
     LOGS,
+    STEADY,
     Block,
     Look,
     Record,
@@ -31,7 +32,7 @@ from sqlitmus.vocabulary.detail import Detail
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
-SAMPLED = {figure.with_unit: figure.name for figure in figures.FIGURES}
+SAMPLED = {"steady_ns": STEADY, **{figure.with_unit: figure.name for figure in figures.FIGURES}}
 FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
 WORKLOAD: Json = {
     "file": "my.toml",
@@ -258,14 +259,15 @@ def filled(
             if "complete" in line:
                 db.execute("UPDATE run SET complete = ? WHERE id = ?", (line["complete"], run))
                 continue
-            known = {k: v for k, v in line.items() if k in Sample.model_fields}
-            known["figures"] = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
-            sample = Sample.model_validate(known)
+            sample = Sample.model_validate(
+                {k: v for k, v in line.items() if k in Sample.model_fields}
+            )
+            measured = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
             detail = None
             if told := more.get(sample.position):
                 fields = {k: v for k, v in told.items() if k != "position"}
                 detail = Detail.model_validate(fields)
-            records.append(Record(sample, None, detail))
+            records.append(Record(sample, measured, detail=detail))
         insert_records(db, run, records)
         for block in blocks:
             insert_block(db, run, Block.model_validate(block))

@@ -92,7 +92,8 @@ def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: 
         "its write-ahead log has N pages and was never begun anew, though its wal_autocheckpoint "
         "is 20: it makes no checkpoints"
     )
-    written, checkpoints = (of["honest"].figures[name] or 0 for name in ("written", "checkpoints"))
+    at = of["honest"].position
+    written, checkpoints = (clone.values(name)[at] for name in ("written", "checkpoints"))
     # an insert is a page in the log with its 24 bytes, and now and then a page in the database
     assert 4120 < written / 100 < 6000, written
     # 700 inserts are seen, and a checkpoint comes at the 20th or 21st page
@@ -128,7 +129,8 @@ def test_a_cost_that_comes_in_every_seventh_iteration_is_in_the_result(
     with system.pinned(system.allowed()[0] if system.allowed() else None):
         done = clone.finish(clone.start(*RUN, *options))
     assert done.code == 0, done.err
-    of = [sample.steady_ns for sample in clone.samples() if sample.runner == "collects"]
+    steady_ns = clone.values("steady")
+    of = [steady_ns[s.position] for s in clone.samples() if s.runner == "collects"]
     assert of == [pytest.approx(ITERATION_NS * 11 / 7)] * 2
     report = analyse(load(clone.latest().path))
     times = {cell.runner: cell.time.value for cell in report.cases[0].cells if cell.time}

@@ -4,18 +4,16 @@ import os
 import signal
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.catalog.cases import Counts
 from sqlitmus.machine import system
 from sqlitmus.run.plan import pilot
 from sqlitmus.run.plan.counts import Pace, block_seconds
-from sqlitmus.run.verify import context
-from sqlitmus.run.verify.answers import Answers
-from sqlitmus.run.verify.context import Context
-from sqlitmus.run.verify.judge import OracleAnswer
+from sqlitmus.run.verify import answers, context
 from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone
@@ -154,14 +152,14 @@ def test_asking_the_oracle_is_no_part_of_a_process(
 ) -> None:
     """The first runner of a case would be foretold to take as long as its oracle."""
     asked: list[None] = []
-    real = pilot.oracle_answer
+    real = answers.oracle_answer
 
-    def slow(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
+    def slow(*given: Any) -> Any:
         asked.append(None)
-        return real(context, case, answers)
+        return real(*given)
 
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 1000 * len(asked))
-    monkeypatch.setattr(pilot, "oracle_answer", slow)
+    monkeypatch.setattr(answers, "oracle_answer", slow)
     monkeypatch.setattr(pilot, "time", clock)
     desk.run(mode="piloted", blocks=1)
     assert asked
@@ -186,6 +184,44 @@ def test_what_is_remembered_is_asked_again_only_after_a_change(
     assert pilots(fresh=True) == PILOT
     desk.clone.replace("runners/fakes/runner.toml", 'title = "b, a fake"', 'title = "b, another"')
     assert pilots() == PILOT  # both come from that folder
+
+
+@pytest.mark.parametrize(("killed", "again"), [(False, 2), (True, PILOT)])
+def test_what_was_found_out_before_a_run_is_cut_off_is_not_asked_again(
+    desk: Desk, capsys: pytest.CaptureFixture[str], *, killed: bool, again: int
+) -> None:
+    """A kill costs what is known of the case under way, two Ctrl-C the process alone."""
+    run = (*RUN, "--case", "get", "--case", "all", "--blocks", "1", "-q")
+    file = desk.clone.root / "toolchain/cache/memory/cells.json"
+    left: list[bytes] = []
+
+    def cut_off(name: str, number: int) -> None:
+        if (name, number) == ("b", 3):  # in the second case, after the reference
+            left.append(file.read_bytes() if file.exists() else b"")
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = cut_off
+    assert desk.sqlitmus(capsys, *run).code == 130
+    if killed:
+        file.write_bytes(left[0])
+    desk.instant.verified.clear()
+    before = len(desk.instant.measured)
+    assert desk.sqlitmus(capsys, *run).code == 0
+    assert {*desk.instant.verified} <= {"python"}  # for the numbers of operations in the plan
+    assert len(desk.instant.measured) - before == again + 2 * 2
+
+
+def test_verify_asks_anew_and_leaves_what_runs_remember(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk.sqlitmus(capsys, *RUN, "-q").code == 0
+    file = desk.clone.root / "toolchain/cache/memory/cells.json"
+    before = file.read_bytes()
+    desk.instant.verified.clear()
+    assert desk.sqlitmus(capsys, "verify", "--size", "s").code == 0
+    assert {*desk.instant.verified} == {"a", "b", "python"}
+    assert file.read_bytes() == before
 
 
 def test_a_given_plans_counts_are_taken_and_only_new_cells_are_tried(desk: Desk) -> None:
@@ -259,7 +295,8 @@ def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     assert 0.6 * 6.0 / seconds < plan.blocks <= 6.0 / seconds
     assert plan.blocks > 10
     # what was predicted is what it took, within the jitter; digests are taken in the first block
-    spent = sum(s.figures["cold"] or 0 for s in desk.clone.samples() if s.block) / 1e9
+    cold_ns = desk.clone.values("cold")
+    spent = sum(cold_ns[s.position] for s in desk.clone.samples() if s.block) / 1e9
     assert spent == pytest.approx((plan.blocks - 1) * seconds, rel=0.05)
 
 

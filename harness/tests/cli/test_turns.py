@@ -43,8 +43,8 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     assert measured_order(run) == planned_order(run)
     series = iterations(clone)
     by_set: dict[tuple[int, str], list[int]] = {}
-    samples = {sample.position: sample for sample in run.samples()}
-    for sample in samples.values():
+    steady_ns = clone.values("steady")
+    for sample in run.samples():
         by_set.setdefault((sample.block, sample.case), []).append(sample.position)
     turns = Turns(warmup=WARMUP, rounds=ROUNDS, lead_in=1, lap=1)
     for positions in by_set.values():
@@ -52,8 +52,8 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
         kept = [series[position] for position in positions]
         table = [laps(timed(ns, turns), lost_ns) for _, ns, lost_ns, _ in kept]
         levels = level_ns(np.array(table), np.array(kept[0][3], dtype=np.bool_))
-        assert [samples[position].steady_ns for position in positions] == pytest.approx(levels)
-    assert all(sample.figures.get("cold") is None for sample in samples.values())
+        assert [steady_ns[position] for position in positions] == pytest.approx(levels)
+    assert not clone.values("cold")
 
 
 def test_a_runner_of_the_core_takes_turns(clone: Clone) -> None:
@@ -67,7 +67,7 @@ def test_a_runner_of_the_core_takes_turns(clone: Clone) -> None:
 def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
     clone.runner("a")
     assert clone.sqlitmus(*RUN, "--scheme", "process").code == 0
-    assert all(sample.figures.get("cold") for sample in clone.samples() if sample.block)
+    assert {s.position for s in clone.samples() if s.block} <= clone.values("cold").keys()
     assert clone.latest().plan().scheme == "process"
     done = clone.sqlitmus(*RUN, "--scheme", "rely")
     assert (done.code, done.err) == (
@@ -79,7 +79,7 @@ def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
 def test_cold_cases_take_no_turns(clone: Clone) -> None:
     clone.runner("a")
     assert clone.sqlitmus(*ONCE, "--case", "noop").code == 0
-    assert all(sample.figures.get("cold") for sample in clone.samples())
+    assert clone.values("cold").keys() == {sample.position for sample in clone.samples()}
 
 
 @pytest.mark.parametrize("release", [1, WARMUP + 1, WARMUP + ROUNDS * PER_TURN])
@@ -127,4 +127,4 @@ def test_a_set_that_was_cut_off_is_played_again(clone: Clone, number: signal.Sig
     assert done.code == 0, done.err
     run = clone.latest()
     assert measured_order(run) == planned_order(run)
-    assert len({s.position for s in run.samples()}) == len(list(run.samples())) == 12
+    assert len({s.position for s in run.samples()}) == len(run.samples()) == 12

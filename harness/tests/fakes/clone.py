@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import psutil
 
 from sqlitmus.run.measure.agenda import schedule
-from sqlitmus.store.file import Sample
+from sqlitmus.store.file import Sample, opened
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from tests.fakes import warm
@@ -342,7 +342,16 @@ class Clone:
 
     def samples(self) -> list[Sample]:
         """Samples of the newest run."""
-        return list(self.latest().samples())
+        return self.latest().samples()
+
+    def values(self, figure: str) -> dict[int, float]:
+        """The values of a figure in the newest run, as they were measured, by position."""
+        question = (
+            "SELECT position, value FROM value JOIN figure ON figure.id = figure "
+            "JOIN sample ON sample.id = sample WHERE name = ?"
+        )
+        with opened(self.latest().file) as db:
+            return dict(db.execute(question, (figure,)).fetchall())
 
     def outcomes(self) -> dict[str, str]:
         """What became of each runner in the newest run: its samples, else its verification."""

@@ -29,14 +29,14 @@ from sqlitmus.machine.conditions import Conditions
 from sqlitmus.machine.process_tree import Leftovers
 from sqlitmus.run import session
 from sqlitmus.run.measure import blocks
-from sqlitmus.run.measure.blocks import Seating, Turned
+from sqlitmus.run.measure.blocks import Seating
 from sqlitmus.run.plan import counts as pace
 from sqlitmus.run.plan import pilot
-from sqlitmus.run.processes.process import Timing
+from sqlitmus.run.processes.process import Laps, Timing
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.processes.relay import Abandoned, Relay
 from sqlitmus.run.verify import context, proof
-from sqlitmus.run.verify.invocations import Invocations
+from sqlitmus.run.verify.invocations import Attempt, Invocations
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job, Proof
 from sqlitmus.vocabulary.verdicts import Outcome
@@ -228,21 +228,22 @@ def one_by_one(
     seatings: Sequence[Seating],
     _seed: str,
     stopped: Callable[[], bool],
-) -> list[Turned]:
+) -> list[Attempt]:
     """Stands for a set of turns: each seat is answered at once, by itself."""
-    turned: list[Turned] = []
+    attempts: list[Attempt] = []
     for seat in seatings:
         if stopped():
             raise Abandoned("asked to stop")
         attempt = invocations.attempt(
             seat.case, seat.runner, "measure", seat.answer, digest=seat.digest
         )
-        result = attempt.invocation.result
-        right = attempt.outcome == "ok" and result is not None
-        steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
-        rounds = seat.turns.rounds
-        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None))
-    return turned
+        result, rounds = attempt.invocation.result, seat.turns.rounds
+        if attempt.outcome == "ok" and result:
+            ns = result.iterations_ns
+            laps = Laps(ns, ns, float(np.mean(ns)), None, None, [0] * rounds, [True] * rounds)
+            attempt = replace(attempt, invocation=replace(attempt.invocation, laps=laps))
+        attempts.append(attempt)
+    return attempts
 
 
 @dataclass

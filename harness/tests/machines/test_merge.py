@@ -59,7 +59,7 @@ def test_each_run_is_whole_in_the_merged_file(tmp_path: Path, fleet: list[Path])
         question = RESULTS.format(run) + " ORDER BY 1, 2, 3, 4, 5"
         assert ask(done.directory, question) == ask(folder, question) != []
         with opened(done.directory / FILE) as db, opened(folder / FILE) as own:
-            assert list(samples_of(db, number)) == list(samples_of(own, 1))
+            assert samples_of(db, number) == samples_of(own, 1)
             assert analyse(read_run(db, number, {})) == analyse(read_run(own, 1, {}))
 
 

@@ -15,7 +15,7 @@ from sqlitmus.catalog.cases import STAGGERS
 from sqlitmus.machine import conditions, system
 from sqlitmus.results.report import Cell
 from sqlitmus.run.measure import blocks
-from sqlitmus.run.measure.blocks import Seating, Turned
+from sqlitmus.run.measure.blocks import Seating
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone
@@ -240,21 +240,20 @@ def test_the_first_process_of_each_cell_gives_a_digest_and_no_figures_of_the_pro
     desk: Desk,
 ) -> None:
     desk.run(mode="quick", blocks=3)
-    samples = list(RunDirectory.open(desk.clone.root / "results/latest").samples())
-    witnesses = [(s.block, s.label) for s in samples if s.figures.get("cold") is None]
+    samples, cold_ns = desk.clone.samples(), desk.clone.values("cold")
+    witnesses = [(s.block, s.label) for s in samples if s.position not in cold_ns]
     assert sorted(witnesses) == [(0, "a"), (0, "b")]
     assert sorted(desk.instant.digested) == ["a", "b"]
-    for sample in samples:
-        assert (sample.figures.get("peak_rss") is None) == (sample.figures.get("cold") is None)
-        assert sample.figures["cpu"] is not None
-        assert sample.steady_ns is not None
+    assert desk.clone.values("peak_rss").keys() == cold_ns.keys()
+    for figure in ("cpu", "steady"):
+        assert desk.clone.values(figure).keys() == {s.position for s in samples}
 
 
 def test_a_digest_that_is_not_the_oracles_is_wrong(desk: Desk) -> None:
     desk.instant.lies["b"] = lambda number: {"digest": "cd" * 32} if number == 1 else {}
     desk.run(mode="quick", blocks=2)
-    samples = RunDirectory.open(desk.clone.root / "results/latest").samples()
-    assert [(s.block, s.outcome, s.reason) for s in samples if s.runner == "b"] == [
+    found = [s for s in desk.clone.samples() if s.runner == "b"]
+    assert [(s.block, s.outcome, s.reason) for s in found] == [
         (0, "wrong", "digest: cdcdcdcdcdcd…; the oracle has abababababab…")
     ]
 
@@ -270,7 +269,7 @@ def sets(rehearsing: Desk, *cases: str) -> list[Sequence[Seating]]:
     """The seats of each set of a run, of which the first is rehearsed."""
     sittings: list[Sequence[Seating]] = []
 
-    def seated(*given: Any) -> list[Turned]:
+    def seated(*given: Any) -> Any:
         sittings.append(given[2])
         return one_by_one(*given)
 
@@ -436,7 +435,7 @@ def test_a_run_goes_on_without_a_case_that_is_not_answered_any_more(desk: Desk) 
     (path,) = [p for p in (desk.clone.root / "results").iterdir() if p.name != "latest"]
     ended = desk.resume(path)
     assert ended.exit == Exit.CELLS_FAILED
-    samples = list(RunDirectory.open(path).samples())
+    samples = RunDirectory.open(path).samples()
     assert len([s for s in samples if s.case == "all"]) == 6
     assert all(sample.outcome == "ok" for sample in samples)
 

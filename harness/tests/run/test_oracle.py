@@ -175,11 +175,13 @@ def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
     first.keep("k", record())
     first.keep("n", record("unsupported"))
     first.keep("k", SEEN)
+    first.keep("k", WANT)
     first.save()
     again = Memory(file)
     assert again.get("k", Verified) == record()
     assert again.get("n", Verified) == record("unsupported")
     assert again.get("k", Observed) == SEEN
+    assert again.get("k", OracleAnswer) == WANT
     assert again.get("other", Verified) is None
     assert again.get("n", Observed) is None
     assert [f.name for f in tmp_path.iterdir()] == ["cells.json"]
@@ -207,21 +209,22 @@ def test_a_senseless_observation_is_none(tmp_path: Path, value: str) -> None:
     assert Memory(file).get("k", Observed) is None
 
 
-def test_the_oracles_answer_is_kept_by_itself(tmp_path: Path) -> None:
-    file = tmp_path / "cells.json"
-    first = Memory(file)
-    first.keep("k", WANT)
-    first.save()
-    assert Memory(file).get("k", OracleAnswer) == WANT
-    assert Memory(file).get("k", Verified) is None
-
-
 def test_fresh_forgets(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
     first.keep("k", SEEN)
     first.save()
     assert Memory(file, fresh=True).get("k", Observed) is None
+
+
+def test_a_memory_is_written_where_there_is_something_new(tmp_path: Path) -> None:
+    file = tmp_path / "cells.json"
+    memory = Memory(file)
+    for value, written in ((SEEN, True), (SEEN, False), (record(), True)):
+        memory.keep("k", value)
+        memory.save()
+        assert file.exists() == written
+        file.unlink(missing_ok=True)
 
 
 def test_a_memory_that_cannot_be_saved_costs_nothing_else(tmp_path: Path) -> None:

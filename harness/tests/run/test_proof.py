@@ -289,14 +289,14 @@ def answer(written: str | None) -> OracleAnswer:
 
 @pytest.mark.parametrize("written", ["d", None])
 def test_a_file_that_holds_what_was_read_back_is_right(written: str | None) -> None:
-    assert proof.problem(HELD, result(RIGHT), answer(written), asked=True, short=False) is None
-    assert proof.problem(HELD, result(RIGHT), None, asked=True, short=False) is None
+    assert proof.problem(HELD, result(RIGHT), answer(written), by_runner=True, short=False) is None
+    assert proof.problem(HELD, result(RIGHT), None, by_runner=True, short=False) is None
 
 
 def test_a_file_that_holds_something_else_is_wrong() -> None:
     said = result(Proof(rows=3, checksum=9))
     for short in (False, True):
-        outcome, reason = proof.problem(HELD, said, answer("d"), asked=True, short=short) or (
+        outcome, reason = proof.problem(HELD, said, answer("d"), by_runner=True, short=short) or (
             "ok",
             "",
         )
@@ -308,7 +308,9 @@ def test_a_file_that_holds_something_else_is_wrong() -> None:
 
 
 def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing() -> None:
-    outcome, reason = proof.problem(HELD, result(RIGHT), answer("e"), asked=True, short=False) or (
+    outcome, reason = proof.problem(
+        HELD, result(RIGHT), answer("e"), by_runner=True, short=False
+    ) or (
         "ok",
         "",
     )
@@ -317,23 +319,23 @@ def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing()
         "the database holds other values than the oracle's after the process ended, in as many "
         "rows and with the same checksum"
     )
-    assert proof.problem(HELD, result(RIGHT), answer("e"), asked=True, short=True) is None
+    assert proof.problem(HELD, result(RIGHT), answer("e"), by_runner=True, short=True) is None
 
 
 def test_a_file_is_held_against_the_oracles_where_nothing_was_asked_back() -> None:
-    assert proof.problem(HELD, result(None), answer("d"), asked=False, short=False) is None
-    unknown = proof.problem(HELD, result(None), answer(None), asked=False, short=False)
+    assert proof.problem(HELD, result(None), answer("d"), by_runner=False, short=False) is None
+    unknown = proof.problem(HELD, result(None), answer(None), by_runner=False, short=False)
     assert unknown == (
         "failed",
         "what the oracle's file holds is not known, so nothing proves what it wrote",
     )
     fewer = proof.Held(Proof(rows=1, checksum=7), "e")
-    found = proof.problem(fewer, result(None), answer("d"), asked=False, short=False)
+    found = proof.problem(fewer, result(None), answer("d"), by_runner=False, short=False)
     assert found == ("wrong", f"{HELD_OTHERS}: its writes were not committed, {ELSEWHERE}")
 
 
 def test_a_result_without_read_back_failed() -> None:
-    assert proof.problem(HELD, result(None), answer("d"), asked=True, short=True) == (
+    assert proof.problem(HELD, result(None), answer("d"), by_runner=True, short=True) == (
         "failed",
         "its result has no read-back of what it wrote",
     )

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from sqlitmus.store.file import (
     FILE,
     MOST_EXTENDED,
     Block,
-    Iterations,
     Record,
     Sample,
     Verified,
@@ -38,7 +38,7 @@ RECORDS = [
 ]
 
 
-def sample(position: int, **changes: Any) -> Sample:
+def record(position: int, **changes: Any) -> Record:
     given = {
         "block": position,
         "position": position,
@@ -46,10 +46,9 @@ def sample(position: int, **changes: Any) -> Sample:
         "runner": "a",
         "label": "a",
         "outcome": "ok",
-        "steady_ns": 1.5,
-        "figures": {"cold": 5.0},
     }
-    return Sample.model_validate({**given, **changes})
+    sample = Sample.model_validate({**given, **changes})
+    return Record(sample, {"steady": 1.5, "cold": 5.0} if sample.outcome == "ok" else {})
 
 
 @pytest.fixture
@@ -69,10 +68,10 @@ def test_a_new_run_holds_plan_machine_and_verification(run: RunDirectory) -> Non
 
 
 def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
-    failed = sample(1, outcome="failed", reason="crash", figures={}, steady_ns=None)
-    run.add([Record(sample(0)), Record(failed)])
-    run.add([Record(sample(2))])
-    assert run.samples() == [sample(0), failed, sample(2)]
+    records = [record(0), record(1, outcome="failed", reason="crash"), record(2)]
+    run.add(records[:2])
+    run.add(records[2:])
+    assert run.samples() == [each.sample for each in records]
     assert not run.complete()
     run.finish()
     assert run.complete()
@@ -85,13 +84,14 @@ def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
 
 def test_a_run_from_before_a_figure_goes_on(run: RunDirectory) -> None:
     change(run.path, "DELETE FROM figure WHERE name = 'cold'")
-    run.add([Record(sample(0))])
-    assert run.samples() == [sample(0)]
+    run.add([record(0)])
+    assert ask(run.path, "SELECT value FROM result WHERE figure = 'cold'") == [(5.0,)]
 
 
 def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> None:
-    iterations = Iterations(warmup_ns=[9], iterations_ns=[1, 2], counted=[True, False])
-    run.add([Record(sample(7), iterations, Detail(latencies=[(5, 3)]))])
+    detail = Detail(latencies=[(5, 3)])
+    series: dict[str, Any] = {"warmup_ns": [9], "iterations_ns": [1, 2], "counted": [True, False]}
+    run.add([replace(record(7), **series, detail=detail)])
     assert ask(run.path, "SELECT * FROM iteration") == [(1, "[9]", "[1,2]", "[]", "[1,0]")]
     assert ask(run.path, "SELECT record ->> '$.latencies[0][1]' FROM detail") == [(3,)]
 
@@ -102,17 +102,17 @@ def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> N
 def test_a_number_that_no_arithmetic_bears_is_not_kept(
     run: RunDirectory, value: float | None, kept: list[tuple[float]]
 ) -> None:
-    run.add([Record(sample(0, figures={"cold": value}, steady_ns=None))])
+    run.add([replace(record(0), figures={"cold": value})])
     assert ask(run.path, "SELECT value FROM value") == kept
 
 
 def test_of_a_set_there_is_all_or_nothing(run: RunDirectory) -> None:
-    run.add([Record(sample(0)), Record(sample(1))])
+    run.add([record(0), record(1)])
     before = run.samples()
     with pytest.raises(ValueError, match="get/nobody is no cell of run 1"):
-        run.add([Record(sample(2)), Record(sample(3, runner="nobody"))])
+        run.add([record(2), record(3, runner="nobody")])
     with pytest.raises(NotFit, match="UNIQUE constraint failed"):
-        run.add([Record(sample(2)), Record(sample(0))])
+        run.add([record(2), record(0)])
     assert run.samples() == before
 
 
@@ -123,8 +123,8 @@ from sqlitmus.store.folder import RunDirectory
 from sqlitmus.store.file import Record, Sample
 run = RunDirectory(Path(sys.argv[1]))
 for n in range(0, 10000, 2):
-    of = {"case": "get", "runner": "a", "label": "a", "outcome": "ok", "figures": {"cold": 1.0}}
-    run.add([Record(Sample(block=b, position=b, **of)) for b in (n, n + 1)])
+    of = {"case": "get", "runner": "a", "label": "a", "outcome": "ok"}
+    run.add([Record(Sample(block=b, position=b, **of), {"cold": 1.0}) for b in (n, n + 1)])
     print(n, flush=True)
 """
 
@@ -141,13 +141,13 @@ def test_whoever_is_killed_has_lost_nothing_but_a_set(run: RunDirectory) -> None
     assert positions[: said[-1] + 2] == [*range(said[-1] + 2)]
     assert len(positions) % 2 == 0
     assert len(positions) <= said[-1] + 4
-    run.add([Record(sample(20_000))])
+    run.add([record(20_000)])
     assert len(run.samples()) == len(positions) + 1
 
 
 def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Path) -> None:
     """A finished run has a rollback journal while its gate is written."""
-    run.add([Record(sample(0))])
+    run.add([record(0)])
     run.finish()
     db = sqlite3.connect(run.file, isolation_level=None)
     db.execute("PRAGMA cache_size = 1")
@@ -163,16 +163,16 @@ def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Pat
 
 
 def test_a_report_is_made_while_the_run_goes_on(run: RunDirectory) -> None:
-    run.add([Record(sample(0))])
+    run.add([record(0)])
     with opened(run.file) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
-        run.add([Record(sample(1))])
+        run.add([record(1)])
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
     assert len(run.samples()) == 2
 
 
 def test_a_run_ends_while_it_is_read(run: RunDirectory) -> None:
-    run.add([Record(sample(0))])
+    run.add([record(0)])
     with opened(run.file) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
         run.finish()
@@ -183,7 +183,7 @@ def test_a_file_where_no_log_can_be_is_read(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a folder that nobody may write to, which bars nothing to root."""
-    run.add([Record(sample(0))])
+    run.add([record(0)])
     connect = sqlite3.connect
 
     def barred(file: str, **more: Any) -> sqlite3.Connection:
@@ -212,7 +212,7 @@ def test_results_that_cannot_be_written_are_told(tmp_path: Path) -> None:
 def test_a_full_disk_is_told_and_what_was_written_stays(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.add([Record(sample(0))])
+    run.add([record(0)])
     pages = run.file.stat().st_size // 4096
     connect = sqlite3.connect
 
@@ -222,9 +222,9 @@ def test_a_full_disk_is_told_and_what_was_written_stays(
         return db
 
     monkeypatch.setattr(sqlite3, "connect", small)
-    many = Iterations(warmup_ns=[10**9] * 99_999, iterations_ns=[])
+    many = replace(record(1), iterations_ns=[10**9] * 99_999)
     with pytest.raises(NotFit, match=r"database or disk is full.*run: ./just run --resume"):
-        run.add([Record(sample(1), many)])
+        run.add([many])
     assert [each.position for each in run.samples()] == [0]
 
 

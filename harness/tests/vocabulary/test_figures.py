@@ -92,7 +92,7 @@ def test_the_median_the_p99_and_the_longest_are_of_the_timed_iterations(
     assert tuple(named(name).measured(lone, len(times)) for name in SPREAD) == expected
     assert [named(name).measured(lone, 1) for name in ("lost", "left_out")] == [None, None]
     # of one that took turns they are those of its laps, without lead-ins
-    laps = Laps(iterations_ns=[4, 6, 8], levels_ns=[5, 6], lost=0.25, left_out=0.5)
+    laps = Laps([4, 6, 8], [5, 6], 5.5, lost=0.25, left_out=0.5, lost_ns=[], counted=[])
     turned = Invocation(TIMING, result, None, laps=laps)
     assert tuple(named(name).measured(turned, len(times)) for name in SPREAD) == (6, None, 8)
     assert [named(name).measured(turned, 1) for name in ("drift", "lost", "left_out")] == [

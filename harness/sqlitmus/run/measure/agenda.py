@@ -117,7 +117,12 @@ class Agenda:
         self._plan = plan
         self._cases = {case.id: case for case in plan.cases}
         # The order was fixed by the cells fit at the start, so a later failure shifts no other.
-        self._ordered = _fit_at_start(plan, directory)
+        verified = directory.verified()
+        fit_at_start = {(r.case, r.runner) for r in verified if r.outcome == "ok"}
+        self._ordered = {
+            case: [n for n in names if (case, n) in fit_at_start]
+            for case, names in plan.cells.items()
+        }
         self._given_up = {
             (c, n) for c, names in self._ordered.items() for n in names if n not in fit.get(c, [])
         }
@@ -127,9 +132,7 @@ class Agenda:
         for look in directory.looks():
             self._follow(look)
         self._schedule()
-        self.outcomes: set[Outcome] = {
-            r.outcome for r in [*directory.verified(), *answers.records.values()]
-        }
+        self.outcomes: set[Outcome] = {r.outcome for r in [*verified, *answers.records.values()]}
         self._done: set[int] = set()  # positions
         for sample in directory.samples():
             self.note(sample)
@@ -217,8 +220,3 @@ class Agenda:
         self._slots = [
             s for s in slots if plan.place(s.block) < self._ended.get(s.case, self.blocks)
         ]
-
-
-def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
-    fit = {(r.case, r.runner) for r in directory.verified() if r.outcome == "ok"}
-    return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}

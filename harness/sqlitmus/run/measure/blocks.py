@@ -23,7 +23,7 @@ from sqlitmus.run.verify.answers import Answers
 from sqlitmus.run.verify.context import Context
 from sqlitmus.run.verify.invocations import Attempt, Invocations
 from sqlitmus.run.verify.judge import OracleAnswer
-from sqlitmus.store.file import Block, Iterations, Record, Sample, restless
+from sqlitmus.store.file import STEADY, Block, Record, Sample, restless
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import detail
@@ -92,24 +92,13 @@ class Seating:
     digest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Turned:
-    """What became of a cell in a set; for the others see `relay.Told`."""
-
-    attempt: Attempt
-    steady_ns: float | None
-    lost_ns: list[int]
-    counted: list[bool]
-    idle: float | None
-
-
 def play(
     invocations: Invocations,
     relay: Relay,
     seatings: Sequence[Seating],
     seed: str,
     stopped: Callable[[], bool],
-) -> list[Turned]:
+) -> list[Attempt]:
     """One set of `seatings`, in their order. Raises Abandoned as `Relay.play` does."""
     several = len({seating.case.id for seating in seatings}) > 1
     begun = [
@@ -134,15 +123,13 @@ def play(
         played = relay.play(entries, seed, stopped)
     finally:
         left = invocations.end_leftovers()
-    of_nobody = set(left).difference(*(seat.left for seat in played))
-    turned: list[Turned] = []
-    for run, seating, seat in zip(begun, seatings, played, strict=True):
-        names = [name for pid, name in left.items() if pid in seat.left or pid in of_nobody]
-        attempt = invocations.judged(run, seat.invocation, seating.answer, names)
-        right = attempt.outcome == "ok"
-        level = seat.steady_ns if right else None
-        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
-    return turned
+    of_nobody = set(left).difference(*(invocation.left for invocation in played))
+    attempts: list[Attempt] = []
+    for run, seating, invocation in zip(begun, seatings, played, strict=True):
+        its_own = of_nobody.union(invocation.left)
+        names = [name for pid, name in left.items() if pid in its_own]
+        attempts.append(invocations.judged(run, invocation, seating.answer, names))
+    return attempts
 
 
 def _patient(case: PlannedCase) -> bool:
@@ -151,7 +138,7 @@ def _patient(case: PlannedCase) -> bool:
     return case.journal_mode != "wal" or any(name == "busy_timeout" for name, _ in case.pragmas)
 
 
-def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Turned] | None:
+def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Attempt] | None:
     """One set of `seatings`, played again where the machine stood by; None if asked to stop.
 
     Raises NotFit when it stood by each time.
@@ -168,7 +155,7 @@ def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list
     raise NotFit(f"{case}: each of {TRIES} sets was given up; start again later")
 
 
-# What is kept of an invocation: its sample, and its iterations.
+# What is kept of an invocation: its sample, figures, iterations and details.
 
 
 def witnesses(slot: Slot, case: PlannedCase) -> bool:
@@ -176,15 +163,14 @@ def witnesses(slot: Slot, case: PlannedCase) -> bool:
     return slot.block == 0 and slot.label == slot.runner and case.witnesses
 
 
-def to_sample(
-    slot: Slot, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
-) -> tuple[Sample, Iterations | None]:
-    """What is kept of an invocation, of a set where it is `turned`.
+def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
+    """What is kept of an invocation.
 
     A process that gave a digest did more than the others of its cell: it has no figures of the
     whole process. The wall time of one that took turns is that of the others, too.
     """
-    timing, result = attempt.invocation.timing, attempt.invocation.result
+    invocation = attempt.invocation
+    timing, result, laps = invocation.timing, invocation.result, invocation.laps
     sample = Sample(
         block=slot.block,
         position=slot.position,
@@ -197,123 +183,25 @@ def to_sample(
     )
     # A wrong or failed invocation has no figures: they must never look like a result.
     if attempt.outcome != "ok" or result is None or timing is None:
-        return sample, None
+        return Record(sample)
     iterations = result.iterations_ns
-    figured = {
-        figure.name: figure.measured(attempt.invocation, len(iterations))
+    measured = {
+        figure.name: figure.measured(invocation, len(iterations))
         for figure in figures.FIGURES
         if not (digest and figure.per == "process")
-        if not (turned and figure.primary)
+        if not (laps and figure.primary)
     }
-    measured: dict[str, object] = {"figures": figured}
-    if not iterations:
-        return sample.model_copy(update=measured), None
-    measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)
-    series = Iterations(
-        warmup_ns=result.warmup_ns,
-        iterations_ns=iterations,
-        lost_ns=turned.lost_ns if turned else [],
-        counted=turned.counted if turned else [],
+    if iterations:
+        measured[STEADY] = laps.steady_ns if laps else statistics.fmean(iterations)
+    return Record(
+        sample,
+        measured,
+        result.warmup_ns,
+        iterations,
+        laps.lost_ns if laps else [],
+        laps.counted if laps else [],
+        detail(result, attempt.launch, wal=attempt.wal, resident=invocation.resident),
     )
-    return sample.model_copy(update=measured), series
-
-
-# Does slots of a plan: one invocation or one set of turns, saved before the next one starts.
-
-
-class Performer:
-    """Does slots of `agenda`; `done` counts them, and `idle` has for each runner the shares of the
-    processor that it used between its turns."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        directory: RunDirectory,
-        context: Context,
-        answers: Answers,
-        agenda: Agenda,
-    ) -> None:
-        self._plan = plan
-        self._directory = directory
-        self._context = context
-        self._answers = answers
-        self._agenda = agenda
-        self.done = 0
-        self.idle: dict[str, list[float]] = {}
-
-    def perform(self, slots: list[Slot]) -> bool:
-        """Do what `Agenda.to_do` gave; False if it was cut off."""
-        if self._agenda.counts(slots[0]).rounds:
-            return self._set(slots)
-        return self._invoke(slots[0])
-
-    def _set(self, slots: list[Slot]) -> bool:
-        """One set of turns, saved whole; False if it was cut off."""
-        seatings = [self._seating(slot) for slot in slots]
-        seed = f"{self._plan.seed}/{slots[0].block}/{slots[0].unit}"
-        turned = play_whole(self._context, seatings, seed)
-        if turned is None:
-            return False
-        records = [
-            self._record(slot, result.attempt, digest=seating.digest, turned=result)
-            for slot, seating, result in zip(slots, seatings, turned, strict=True)
-        ]
-        self._directory.add(records)
-        for slot, record, result in zip(slots, records, turned, strict=True):
-            self._did(slot, record.sample)
-            if result.idle is not None:
-                self.idle.setdefault(slot.runner, []).append(result.idle)
-        return True
-
-    def _seating(self, slot: Slot) -> Seating:
-        case = self._agenda.counted(slot)
-        digest = witnesses(slot, case)
-        return Seating(
-            case,
-            self._context.installed[slot.runner],
-            slot.label,
-            Turns.of(self._agenda.counts(slot)),
-            self._answers.of(self._agenda.asked(slot), digest=digest),
-            digest,
-        )
-
-    def _invoke(self, slot: Slot) -> bool:
-        """One invocation, saved; False if it was cut off."""
-        case = self._agenda.counted(slot)
-        digest = witnesses(slot, case)
-        attempt = self._context.invocations.attempt(
-            case,
-            self._context.installed[slot.runner],
-            "measure",
-            self._answers.of(self._agenda.asked(slot), digest=digest),
-            digest=digest,
-        )
-        if self._context.stop.requested > 1:
-            return False
-        record = self._record(slot, attempt, digest=digest)
-        self._directory.add([record])
-        self._did(slot, record.sample)
-        return True
-
-    def _did(self, slot: Slot, sample: Sample) -> None:
-        self.done += 1
-        self._agenda.note(sample)
-        if sample.outcome != "ok":
-            self._context.progress.say(
-                f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
-            )
-
-    def _record(
-        self, slot: Slot, attempt: Attempt, *, digest: bool, turned: Turned | None = None
-    ) -> Record:
-        """What is kept of the attempt."""
-        sample, iterations = to_sample(slot, attempt, digest=digest, turned=turned)
-        result = attempt.invocation.result
-        if attempt.outcome != "ok" or result is None:
-            return Record(sample)
-        resident = attempt.invocation.resident
-        more = detail(result, attempt.launch, wal=attempt.wal, resident=resident)
-        return Record(sample, iterations, more)
 
 
 # All invocations of a plan, one after the other, each saved before the next one starts.
@@ -331,7 +219,8 @@ class Measuring:
         self._answers = answers
         self.agenda = Agenda(plan, directory, answers, fit)
         self._passes = directory.blocks()
-        self._performer = Performer(plan, directory, context, answers, self.agenda)
+        self._done = 0  # slots since a sentence told how many
+        self._idle: dict[str, list[float]] = {}  # of the block under way, by runner
         context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
@@ -346,15 +235,15 @@ class Measuring:
                 return False
             if not self._block(block, list(slots), remaining):
                 return False
-        if self._performer.done:
-            many = counted(self._performer.done, "invocation")
+        if self._done:
+            many = counted(self._done, "invocation")
             self._context.progress.say(f"{many} in {clock(remaining.spent())}")
         for runner, share in restless(self._passes).items():
             self._context.progress.insist(
                 f"{runner} did not rest between its turns: it used the processor for "
                 f"{share:.1%} of the time, which slows the others down"
             )
-        self._performer.done = 0
+        self._done = 0
         return True
 
     def look(self, blocks: int, settled: Collection[str]) -> None:
@@ -411,15 +300,15 @@ class Measuring:
         if any(each.block == block for each in self._passes):
             return True
         before = conditions.read(probe())
-        self._performer.idle.clear()
+        self._idle.clear()
         for number, together in enumerate(self.agenda.to_do(slots)):
             if self._context.stop.requested:
                 return False
             self._announce(together, remaining, milestone=number == 0)
-            if not self._performer.perform(together):
+            if not self.perform(together):
                 return False
             remaining.did(sum(map(self.agenda.seconds, together)))
-        idle = {runner: median(shares) for runner, shares in self._performer.idle.items()}
+        idle = {runner: median(shares) for runner, shares in self._idle.items()}
         after = conditions.read(probe())
         record = Block(block=block, before=before, after=after, idle=idle)
         self._directory.add_block(record)
@@ -427,6 +316,52 @@ class Measuring:
         if block + 1 < self.agenda.blocks:  # the last one's page is the report
             self._context.progress.block_ended(self._directory.path, remaining)
         return True
+
+    def perform(self, slots: list[Slot]) -> bool:
+        """Do what `Agenda.to_do` gave, one invocation or one set of turns, and save it whole; False
+        if it was cut off."""
+        seatings = [self._seating(slot) for slot in slots]
+        attempts = self._attempts(slots[0], seatings)
+        if attempts is None:
+            return False
+        records = [
+            record_of(slot, attempt, digest=seating.digest)
+            for slot, seating, attempt in zip(slots, seatings, attempts, strict=True)
+        ]
+        self._directory.add(records)
+        for slot, record, attempt in zip(slots, records, attempts, strict=True):
+            self._done += 1
+            self.agenda.note(record.sample)
+            if attempt.outcome != "ok":
+                words = f"{slot.case}/{slot.runner}: {attempt.outcome}: {attempt.reason}"
+                self._context.progress.say(words)
+            if (idle := attempt.invocation.idle) is not None:
+                self._idle.setdefault(slot.runner, []).append(idle)
+        return True
+
+    def _attempts(self, slot: Slot, seatings: Sequence[Seating]) -> list[Attempt] | None:
+        """Those of the `seatings`, of which `slot` is the first; None if they were cut off."""
+        if self.agenda.counts(slot).rounds:
+            return play_whole(
+                self._context, seatings, f"{self._plan.seed}/{slot.block}/{slot.unit}"
+            )
+        (seat,) = seatings
+        attempt = self._context.invocations.attempt(
+            seat.case, seat.runner, "measure", seat.answer, digest=seat.digest
+        )
+        return [attempt] if self._context.stop.requested < 2 else None
+
+    def _seating(self, slot: Slot) -> Seating:
+        case = self.agenda.counted(slot)
+        digest = witnesses(slot, case)
+        return Seating(
+            case,
+            self._context.installed[slot.runner],
+            slot.label,
+            Turns.of(self.agenda.counts(slot)),
+            self._answers.of(self.agenda.asked(slot), digest=digest),
+            digest,
+        )
 
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
         slot = slots[0]

@@ -43,13 +43,13 @@ from sqlitmus.run.processes.turns import (
     spreads,
     timed,
 )
-from sqlitmus.run.verify.answers import Answers, measured_answer, oracle_answer
+from sqlitmus.run.verify.answers import Answers, has_answer
 from sqlitmus.run.verify.context import Context
-from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.stats import power
 from sqlitmus.store.folder import check_copies
 from sqlitmus.vocabulary.text import counted, listed
 
+WHERE = "in the pilot"
 ROUNDS = 4
 MOST_COLLECTING = 4
 SHARE_OF_MARGIN = 0.25
@@ -106,6 +106,7 @@ def rehearse(
         for name, cell in seen.items():
             if cell:
                 context.memory.keep(keys[name], cell)
+        context.memory.save()
     limit = SHARE_OF_MARGIN * margin
     settled = {name: cell for name, cell in seen.items() if cell}
     least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
@@ -135,30 +136,24 @@ def _rehearsed(
         rounds = planned.rounds if case.writes else ROUNDS  # what is stated is done as a whole
         fewer = planned.model_copy(update={"rounds": rounds, "iterations": rounds * per_turn})
         counted = fewer.of(case)
-        try:
-            answer = measured_answer(context, counted, answers, digest=digest)
-        except Unanswered:  # told when the plan is asked for
-            return {}
-        runner = context.installed[name]
+        if not has_answer(context, counted, [], answers, digest=digest):
+            return {}  # who fails is told when the plan is asked for
+        runner, turns = context.installed[name], Turns.of(fewer)
         label = f"{name} again" if seatings and len(counts) == 1 else name
-        turns = Turns.of(fewer)
+        answer = answers.of(counted, digest=digest)
         seatings.append(Seating(counted, runner, label, turns, answer, digest))
     context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
-    turned = blocks.play_whole(context, seatings, case.id)
-    if turned is None:
+    attempts = blocks.play_whole(context, seatings, case.id)
+    if attempts is None:
         return {}
     seen: dict[str, Settling | None] = {}
     table: list[Array] = []
-    for seating, attempt in zip(seatings, (each.attempt for each in turned), strict=True):
-        result, name = attempt.invocation.result, seating.runner.spec.name
-        if attempt.outcome == "ok" and result:
+    for seating, attempt in zip(seatings, attempts, strict=True):
+        name = seating.runner.spec.name
+        if result := answers.result_of(case, name, attempt, WHERE, context.progress.say):
             collections = result.collections
             seen[seating.label] = settling(result.iterations_ns, seating.turns, collections)
             table.append(laps(timed(result.iterations_ns, seating.turns)))
-        else:
-            answers.went_wrong(case, name, attempt, "in the pilot")
-            reason = f"{attempt.outcome} in the pilot: {attempt.reason}"
-            context.progress.say(f"{case.id}/{name}: {reason}")
     for name, spread in zip(seen, spreads(np.array(table)), strict=True):
         seen[name] = (cell := seen[name]) and cell.model_copy(update={"spread": spread})
     return {name: cell for name, cell in seen.items() if name in counts}
@@ -443,6 +438,7 @@ def _all_observed(
     for case in sorted(cases, key=lambda case: case not in calls):
         each = _observed_case(context, cases[case], cells, answers, mode, reference, given, now)
         observed[case] = each
+        context.memory.save()
         if preset and observed.keys() == calls.keys():
             choices = [n for n, each in context.installed.items() if each.spec.role == "runner"]
             if words := first_look(preset, observed, choices):
@@ -555,18 +551,14 @@ def _try(
     trial = case
     if case.metric == "steady" and not case.fixed:
         trial = _trial(case, window_ms)
-    try:
-        expected = oracle_answer(context, trial.answered(), answers)
-    except Unanswered as silence:
-        answers.give_up(case, [name], silence)
+    if not has_answer(context, trial, [name], answers):
         return None
+    runner, answer = context.installed[name], answers.of(trial)
     begin = time.monotonic()
-    attempt = context.invocations.attempt(trial, context.installed[name], "measure", expected)
+    attempt = context.invocations.attempt(trial, runner, "measure", answer)
     seconds = time.monotonic() - begin
-    result = attempt.invocation.result
-    if attempt.outcome != "ok" or result is None:
-        answers.went_wrong(case, name, attempt, "in the pilot")
-        context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
+    result = answers.result_of(case, name, attempt, WHERE, context.progress.say)
+    if result is None:
         return None
     iterations = [*result.warmup_ns, *result.iterations_ns]
     sizes = result.peak_rss_bytes or None, attempt.held and attempt.held.bytes

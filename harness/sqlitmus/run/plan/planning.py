@@ -21,9 +21,8 @@ from sqlitmus.machine import system
 from sqlitmus.run.plan.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress, clock
-from sqlitmus.run.verify.answers import Answers, measured_answer, verify_cells
+from sqlitmus.run.verify.answers import Answers, has_answer, verify_cells
 from sqlitmus.run.verify.context import Context, opened
-from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.stats.estimate import Array
 from sqlitmus.store.file import Verified
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
@@ -234,7 +233,6 @@ def prepare(
     present = context.present(cells)
     answers = verify_cells(context, cases, present)
     if context.stop.requested:
-        context.memory.save()
         return None
     fit = answers.fit(present)
     reference = _reference(options, context, cells, fit)
@@ -250,7 +248,6 @@ def prepare(
     ask(context, cases, answers.fit(present), counts, answers)
     fit = answers.fit(present)  # without what went wrong in the pilot or was not answered
     reference = _reference(options, context, cells, fit)
-    context.memory.save()
     if context.stop.requested:
         return None
     left_s = budget_s(options, mode)
@@ -284,12 +281,9 @@ def ask(
                 return
             planned = counts.get(case.id, {}).get(name)
             if planned:
-                try:
-                    measured_answer(
-                        context, planned.longest().of(case), answers, digest=case.witnesses
-                    )
-                except Unanswered as silence:
-                    answers.give_up(case, [name], silence)
+                longest = planned.longest().of(case)
+                has_answer(context, longest, [name], answers, digest=case.witnesses)
+    context.memory.save()
 
 
 def _given(options: Options) -> PlannedCounts:

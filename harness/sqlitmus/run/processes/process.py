@@ -238,28 +238,39 @@ class Timing:
 @dataclass(frozen=True, slots=True)
 class Laps:
     """The laps that count of a process that took turns: all of their iterations in ns, without
-    lead-ins, and the mean one of each lap less what others took.
+    lead-ins, the mean one of each lap less what others took, and `steady_ns`, the mean of these.
 
     `lost` is what others took as a share of their time, `left_out` the share of all rounds that do
-    not count; both are None where nobody looked at that.
+    not count; both are None where nobody looked at that. Of all laps, `lost_ns` is what others took
+    from each, and `counted` says whose rounds count.
     """
 
     iterations_ns: Sequence[float]
     levels_ns: Sequence[float]
+    steady_ns: float
     lost: float | None
     left_out: float | None
+    lost_ns: list[int]
+    counted: list[bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """The timing and the result of one invocation, or the problem that prevented them; `resident`
-    is its memory meanwhile where that was looked at, (ms, bytes), `laps` are those of its turns."""
+    is its memory meanwhile where that was looked at, (ms, bytes).
+
+    Of one that took turns, `laps` are None where it did not last; `idle` is the CPU time that it
+    took while it waited, as a share of that wait's length, None where none was long enough; `left`
+    are processes that it left running.
+    """
 
     timing: Timing | None
     result: Result | None
     problem: str | None
     resident: Sequence[tuple[float, int]] = ()
     laps: Laps | None = None
+    idle: float | None = None
+    left: Sequence[int] = ()
 
     @property
     def spread(self) -> "Spread | None":

@@ -243,24 +243,6 @@ WATCHED = 1  # the round before which it is read what each process did while it 
 SHORTEST_NS = 10_000_000  # of a wait that says anything
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a set tells of one seat.
-
-    `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
-    others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
-    that it took while it waited, as a share of that wait's length, None where none was long enough.
-    `left` are processes that it left running.
-    """
-
-    invocation: Invocation
-    steady_ns: float | None
-    lost_ns: list[int]
-    counted: list[bool]
-    idle: float | None
-    left: list[int]
-
-
 class Abandoned(Exception):
     """A set that was not played to its end; nothing of it counts."""
 
@@ -285,8 +267,8 @@ class Relay:
         entries: Sequence[Entry],
         seed: str,
         stopped: Callable[[], bool] = lambda: False,
-    ) -> list[Told]:
-        """One set of `entries`, told in their order; they start and warm up in that order, too.
+    ) -> list[Invocation]:
+        """One set of `entries`, in their order; they start and warm up in that order, too.
 
         All have as many rounds. Raises Abandoned when `stopped` between two turns, or when the
         machine stood by meanwhile.
@@ -321,7 +303,13 @@ class Relay:
             self._seats = []
         if conditions.seconds() - asleep_s > conditions.LEAST_S:
             raise Abandoned("the machine stood by during it")
-        return _told(entries, invocations, lost, looked, watch)
+        of_laps = _laps(entries, invocations, lost, looked)
+        return [
+            replace(invocation, laps=each, idle=idle, left=left)
+            for invocation, each, idle, left in zip(
+                invocations, of_laps, watch.idle, watch.left, strict=True
+            )
+        ]
 
     def kill(self) -> None:
         """End every process of the set under way."""
@@ -405,14 +393,13 @@ def _go_on(stopped: Callable[[], bool]) -> None:
         raise Abandoned("asked to stop")
 
 
-def _told(
+def _laps(
     entries: Sequence[Entry],
-    invocations: list[Invocation],
+    invocations: Sequence[Invocation],
     lost: Sequence[list[int]],
     looked: Sequence[bool],
-    watch: _Watch,
-) -> list[Told]:
-    """`lost` is what others took from each seat's laps where that was `looked` at."""
+) -> list[Laps | None]:
+    """Those of each seat; `lost` is what others took from them where that was `looked` at."""
     table = np.full((len(entries), entries[0].turns.rounds), np.nan)
     rows = [
         timed(result.iterations_ns, entry.turns)
@@ -428,22 +415,19 @@ def _told(
             table[number] = laps(row, lost[number])
             shares[number] = np.array(lost[number]) / row.sum(axis=1)
     counted = kept(shares)
-    levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
+    levels = level_ns(table, counted)
     left_out = float(1 - counted.mean()) if any(looked) else None
-    of_laps = [
+    return [
         None
         if row is None
         else Laps(
             row[counted].ravel().tolist(),
             means[counted].tolist(),
+            float(level),
             float(np.array(taken)[counted].sum() / max(row[counted].sum(), 1)) if seen else None,
             left_out,
+            taken,
+            counted.tolist(),
         )
-        for row, means, taken, seen in zip(rows, table, lost, looked, strict=True)
-    ]
-    return [
-        Told(replace(invocation, laps=each), level, taken, counted.tolist(), idle, left)
-        for invocation, each, level, taken, idle, left in zip(
-            invocations, of_laps, levels, lost, watch.idle, watch.left, strict=True
-        )
+        for row, means, level, taken, seen in zip(rows, table, levels, lost, looked, strict=True)
     ]

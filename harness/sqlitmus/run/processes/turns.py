@@ -36,9 +36,10 @@ class Turns:
 
     @classmethod
     def of(cls, counts: Counts) -> Self:
-        """The turns of a cell whose counts have rounds."""
-        lap = counts.iterations // counts.rounds - counts.lead_in
-        return cls(counts.warmup_iterations, counts.rounds, counts.lead_in, lap)
+        """The turns of a cell with these counts; one that takes none does all in one."""
+        rounds = counts.rounds or 1
+        lap = counts.iterations // rounds - counts.lead_in
+        return cls(counts.warmup_iterations, rounds, counts.lead_in, lap)
 
     @property
     def per_turn(self) -> int:

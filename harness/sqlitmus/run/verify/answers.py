@@ -1,6 +1,6 @@
 """Verifies each cell against the oracle before anything is timed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
@@ -13,7 +13,7 @@ from sqlitmus.run.verify.invocations import Attempt, Unanswered
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
 from sqlitmus.run.verify.proof import Counts, counted_cases, difference, transactions, writes_files
 from sqlitmus.store.file import Verified
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract import Model, Result
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -86,8 +86,19 @@ class Answers:
                 command=rerun(case, name),
             )
 
-    def went_wrong(self, case: PlannedCase, name: str, attempt: Attempt, where: str) -> None:
-        """Record that a cell whose answer was right went wrong later; `where` says when."""
+    def result_of(
+        self,
+        case: PlannedCase,
+        name: str,
+        attempt: Attempt,
+        where: str,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Result | None:
+        """The result of a later process of a cell whose answer was right; None if that one went
+        wrong, which is recorded and told, with `where`."""
+        if attempt.outcome == "ok":
+            return attempt.invocation.result
+        say(f"{case.id}/{name}: {attempt.outcome} {where}: {attempt.reason}")
         changes = {
             "outcome": attempt.outcome,
             "reason": f"{where}: {attempt.reason}",
@@ -95,6 +106,7 @@ class Answers:
         }
         record = self.records[case.id, name]
         self.records[case.id, name] = record.model_copy(update=changes)
+        return None
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed, because their answer was right."""
@@ -136,15 +148,24 @@ def _recall(context: Context, case: PlannedCase) -> OracleAnswer:
     return answer
 
 
-def measured_answer(
-    context: Context, case: PlannedCase, answers: Answers, *, digest: bool
-) -> OracleAnswer | None:
-    """The oracle's answer for a process with the counts of `case`, with `digest` for one that gives
-    a digest, too; asked where that was not done before. Raises as `oracle_answer` does."""
-    oracle_answer(context, case.answered(), answers)
-    if digest:
-        oracle_answer(context, case.witnessed(), answers)
-    return answers.of(case, digest=digest)
+def has_answer(
+    context: Context,
+    case: PlannedCase,
+    names: Sequence[str],
+    answers: Answers,
+    *,
+    digest: bool = False,
+) -> bool:
+    """Ask the oracle for what `Answers.of` gives for a process with the counts of `case`; cells
+    `names` fail where it has no answer."""
+    try:
+        oracle_answer(context, case.answered(), answers)
+        if digest:
+            oracle_answer(context, case.witnessed(), answers)
+    except Unanswered as silence:
+        answers.give_up(case, names, silence)
+        return False
+    return True
 
 
 def rerun(case: PlannedCase, runner: str) -> str:
@@ -168,15 +189,12 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
                 return answers
             done = len(answers.records)
             context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            try:
-                answer = oracle_answer(context, case.verified(), answers)
-            except Unanswered as silence:
-                answers.give_up(case, cells[case.id], silence)
+            if not has_answer(context, case.verified(), cells[case.id], answers):
                 break
             key = context.key(case, name)
             record = context.memory.get(key, Verified)
             if record is None:
-                record = _verify(context, case, name, answer)
+                record = _verify(context, case, name, answers)
                 if record.outcome in ("ok", "unsupported"):  # what goes wrong is tried again
                     context.memory.keep(key, record)
             if record.outcome == "ok" and writes_files(case, context.catalog):
@@ -184,6 +202,7 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
             answers.records[case.id, name] = record
         else:
             _suspect(context, case, cells[case.id], answers)
+        context.memory.save()  # what a kill must not cost
     _prove_fresh(context, cases, answers.records)
     return answers
 
@@ -240,14 +259,11 @@ def verify_at_once(
             if name == context.oracle.spec.name:
                 continue
             context.progress.step(f"verify {case.id}  {name}  with {case.workers} workers")
-            try:
-                answer = oracle_answer(context, case.answered(), answers)
-            except Unanswered as silence:
-                answers.give_up(case, cells[case.id], silence)
+            if not has_answer(context, case, cells[case.id], answers):
                 break
-            attempt = context.invocations.attempt(case, context.installed[name], "measure", answer)
-            if attempt.outcome != "ok":
-                answers.went_wrong(case, name, attempt, f"with {case.workers} workers")
+            runner = context.installed[name]
+            attempt = context.invocations.attempt(case, runner, "measure", answers.of(case))
+            answers.result_of(case, name, attempt, f"with {case.workers} workers")
 
 
 def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers: Answers) -> None:
@@ -266,17 +282,15 @@ def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers:
             answers.records[case.id, record.runner] = record.model_copy(update=changes)
 
 
-def _verify(
-    context: Context, case: PlannedCase, name: str, answer: OracleAnswer | None
-) -> Verified:
+def _verify(context: Context, case: PlannedCase, name: str, answers: Answers) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    verified = case.verified()
-    attempt = context.invocations.attempt(verified, context.installed[name], "verify", answer)
+    verified, runner = case.verified(), context.installed[name]
+    attempt = context.invocations.attempt(verified, runner, "verify", answers.of(verified))
     reason = attempt.reason
     own_data = case.fixture and context.catalog.fixtures[case.fixture].content
     if attempt.outcome == "wrong" and own_data:  # whose values are not shown
-        types = context.invocations.types(verified, context.installed[name], context.oracle)
+        types = context.invocations.types(verified, runner, context.oracle)
         reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
         case=case.id,

@@ -63,14 +63,15 @@ def key(
 
 
 class Memory:
-    """One JSON file in the set-up's folder; a broken or foreign file counts as empty."""
+    """One JSON `file`; a broken or foreign one counts as empty. Without one nothing lasts."""
 
-    def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
-        self._file = file or paths.cache("memory") / "cells.json"
+    def __init__(self, file: Path | None, *, fresh: bool = False) -> None:
+        self._file = file
         self._entries: dict[str, dict[str, Any]] = {}
-        if not fresh:
+        self._new = False
+        if file and not fresh:
             with suppress(OSError, ValueError):
-                self._entries = _Entries.validate_json(self._file.read_bytes())
+                self._entries = _Entries.validate_json(file.read_bytes())
 
     def get(self, key: str, model: type[M]) -> M | None:
         """What of this type is kept under `key`; None for nothing that can be read."""
@@ -81,14 +82,19 @@ class Memory:
 
     def keep(self, key: str, value: Model) -> None:
         """Remember `value` under `key`, one of each type."""
-        self._entries.setdefault(key, {})[type(value).__name__] = value.model_dump(mode="json")
+        of_key, entry = self._entries.setdefault(key, {}), value.model_dump(mode="json")
+        self._new |= of_key.get(type(value).__name__) != entry
+        of_key[type(value).__name__] = entry
 
     def save(self) -> None:
-        """Write the file; on a full disk only the memory is lost."""
+        """Write the file if there is anything new; on a full disk only the memory is lost."""
+        if self._file is None or not self._new:
+            return
         partial = self._file.with_suffix(f".{os.getpid()}.part")
         try:
             partial.write_bytes(json.dumps(self._entries).encode())
             partial.replace(self._file)
+            self._new = False
         except OSError:
             partial.unlink(missing_ok=True)
 
@@ -137,6 +143,7 @@ def opened(
     size: str,
     timeout_s: float,
     fresh: bool,
+    remember: bool = True,
     pins: list[int] | None = None,
     keep_jobs: bool = True,
     held: tuple[int, ...] = (),
@@ -145,7 +152,8 @@ def opened(
     """The context for `cells`; its scratch folder is removed at the end. Raises NotFit.
 
     Nothing started in the block outlives it; the descriptors `held` are open until then. Without
-    `start` nothing is started, and a runner that set-up will make counts as present.
+    `start` nothing is started, and a runner that set-up will make counts as present. What is found
+    out is kept for later sessions however the block ends, unless it is not to `remember`.
     """
     alone = nullcontext(process_tree.Leftovers())
     with process_tree.none_outlive(*held) if start else alone as left:
@@ -188,7 +196,7 @@ def opened(
             keep_jobs=keep_jobs,
             say=progress.insist,
         )
-        earlier = Memory(fresh=fresh)
+        memory = Memory(paths.cache("memory") / "cells.json" if remember else None, fresh=fresh)
         try:
             with stop.listening():
                 if start:
@@ -198,7 +206,7 @@ def opened(
                     invocations,
                     installed,
                     installed[oracle],
-                    earlier,
+                    memory,
                     progress,
                     stop,
                     size,
@@ -209,6 +217,7 @@ def opened(
                     start,
                 )
         finally:
+            memory.save()
             shutil.rmtree(scratch, ignore_errors=True)
 
 

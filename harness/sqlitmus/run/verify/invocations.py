@@ -122,7 +122,10 @@ class Preparation:
             measure = job.measure.model_copy(update={"share": Share(of=job.measure.workers)})
             job = job.model_copy(update={"measure": measure})
         readback = job.readback
-        if copy and _read_by_harness(job):
+        measure = job.measure
+        # A timed process reads nothing back that the harness can hold against the oracle's: its
+        # rows would be most of its memory. What it leaves out at SQLITE_BUSY it alone knows.
+        if copy and mode == "measure" and not (digest or measure.tolerate_busy):
             job = job.model_copy(update={"readback": []})
         file = self._scratch / f"{name}.job.json"
         try:
@@ -165,16 +168,6 @@ class Preparation:
         if place not in self._places:
             self._places.append(place)
         return self._scratch / f"{self._places.index(place):02d}-{source.name}"
-
-
-def _read_by_harness(job: Job) -> bool:
-    """Whether the harness alone reads what `job` wrote to its copy, and holds it against the
-    oracle's: all that a timed process does counts in its memory, and its rows would be most of it.
-
-    A process that may leave writes out at SQLITE_BUSY says itself what it wrote.
-    """
-    measure = job.measure
-    return job.mode == "measure" and not measure.digest and not measure.tolerate_busy
 
 
 def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
@@ -317,8 +310,8 @@ class Judging:
         except proof.Unproven as error:
             return Finding(error.outcome, str(error))
         short = judge.is_short(result, of.answer, ready.required)
-        asked = "readback" not in ready.required.left_open
-        problem = proof.problem(held, result, of.answer, asked=asked, short=short)
+        by_runner = "readback" not in ready.required.left_open
+        problem = proof.problem(held, result, of.answer, by_runner=by_runner, short=short)
         outcome, reason = problem or ("ok", None)
         return Finding(outcome, reason, held)
 

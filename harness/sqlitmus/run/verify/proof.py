@@ -257,22 +257,22 @@ class Files:
 
 
 def problem(
-    held: Held, result: Result, answer: OracleAnswer | None, *, asked: bool, short: bool
+    held: Held, result: Result, answer: OracleAnswer | None, *, by_runner: bool, short: bool
 ) -> tuple[Outcome, str] | None:
-    """How what the file holds differs from the read-back of `result` where the job `asked` for one,
+    """How what the file holds differs from the read-back of `result` where one was made `by_runner`,
     or from the oracle's file.
 
     None when it does not. A result that is `short` of operations is not compared with the oracle.
     """
-    if asked and result.readback is None:
+    if by_runner and result.readback is None:
         return "failed", "its result has no read-back of what it wrote"
-    if asked and held.proof != result.readback:
+    if by_runner and held.proof != result.readback:
         return "wrong", (
             f"the database holds {brief(held.proof)} after the process ended; the runner read back "
             f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
         )
     known = answer and answer.written
-    if not asked and not known:
+    if not by_runner and not known:
         return (
             "failed",
             "what the oracle's file holds is not known, so nothing proves what it wrote",

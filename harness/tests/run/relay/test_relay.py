@@ -13,8 +13,8 @@ from sqlitmus.machine import conditions, process_tree, system
 from sqlitmus.run.processes import relay
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.processes.process import Hyperfine
-from sqlitmus.run.processes.relay import Abandoned, Binding, Entry, Relay, Told
+from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps
+from sqlitmus.run.processes.relay import Abandoned, Binding, Entry, Relay
 from sqlitmus.run.processes.turns import Turns, order
 from tests.fakes.clone import long_enough, running
 
@@ -34,7 +34,7 @@ def play(
     processor: int | None = None,
     patient: bool = True,
     never_waits: bool = False,
-) -> list[Told]:
+) -> list[Invocation]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
     for number, (act, given) in enumerate(zip(acts, turns or [TURNS] * len(acts), strict=True)):
@@ -61,14 +61,17 @@ def play(
     return relay.play(entries, "seed", stopped)
 
 
+def laps_of(invocation: Invocation) -> Laps:
+    assert invocation.laps, invocation.problem
+    return invocation.laps
+
+
 def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program: str) -> None:
     told = play(tmp_path, hyperfine_program, "", "", "")
-    assert [one.invocation.problem for one in told] == [None] * 3
-    assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
+    assert [one.problem for one in told] == [None] * 3
+    assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
-    assert {(laps.lost, laps.left_out) for one in told if (laps := one.invocation.laps)} == {
-        (None, None)
-    }
+    assert {(laps.lost, laps.left_out) for one in told if (laps := one.laps)} == {(None, None)}
     rounds = order(3, TURNS.rounds, "seed")
     turns = [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
     trace = [int(name) for name in (tmp_path / "trace").read_text("utf-8").split()]
@@ -82,12 +85,12 @@ def test_as_many_warm_up_at_once_as_there_are_processors(
 ) -> None:
     monkeypatch.setattr(system, "allowed", lambda: [0, 1])
     told = play(tmp_path, hyperfine_program, "meets", "meets")
-    assert [one.invocation.problem for one in told] == [None] * 2
+    assert [one.problem for one in told] == [None] * 2
     for file in tmp_path.glob("trace.*"):
         file.unlink()
     monkeypatch.setattr(system, "allowed", lambda: [0])
     first, _ = play(tmp_path, hyperfine_program, "meets", "meets", timeout_s=0.5)
-    assert "not ready for iteration 3 of 11 within" in str(first.invocation.problem)
+    assert "not ready for iteration 3 of 11 within" in str(first.problem)
 
 
 def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
@@ -95,7 +98,7 @@ def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
 ) -> None:
     here = system.allowed()
     told = play(tmp_path, hyperfine_program, "where", "where", processor=here[-1])
-    assert [one.invocation.problem for one in told] == [None] * 2
+    assert [one.problem for one in told] == [None] * 2
     for number in range(2):
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
         everywhere, one = ",".join(map(str, here)), str(here[-1])
@@ -126,12 +129,11 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
 
     monkeypatch.setattr(Binding, "waited_ns", told)
     (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
-    assert seat.invocation.problem is None
-    assert (seat.lost_ns, seat.counted) == (lost, counted)
-    assert seat.steady_ns == pytest.approx(level)
+    assert seat.problem is None
+    laps = laps_of(seat)
+    assert (laps.lost_ns, laps.counted) == (lost, counted)
+    assert laps.steady_ns == pytest.approx(level)
     taken_ns = sum(ns for ns, counts in zip(lost, counted, strict=True) if counts)
-    laps = seat.invocation.laps
-    assert laps
     assert laps.lost == pytest.approx(taken_ns / (400_000 * sum(counted)))
     assert laps.left_out == pytest.approx(1 - sum(counted) / TURNS.rounds)
     # lead-ins are no part of what is timed, and neither is what was left out
@@ -163,7 +165,7 @@ def test_who_does_not_wait_for_others_opens_its_file_before_they_start(
     monkeypatch.setattr(ProcessGroup, "start", recorded("start", "start"))
     monkeypatch.setattr(ProcessGroup, "wait_until_ready", recorded("wait_until_ready", "ready"))
     told = play(tmp_path, hyperfine_program, "", "", patient=patient)
-    assert [one.invocation.problem for one in told] == [None] * 2
+    assert [one.problem for one in told] == [None] * 2
     assert seen[:4] == expected
 
 
@@ -174,8 +176,8 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
     # a wait of many iterations, since what a process used may be known a moment late
     long = Turns(warmup=2, rounds=3, lead_in=1, lap=1000)
     for one in play(tmp_path, hyperfine_program, "", "", turns=[long, long]):
-        assert one.invocation.timing
-        assert one.invocation.timing.exit_code == 0
+        assert one.timing
+        assert one.timing.exit_code == 0
         assert one.idle is not None
         assert one.idle < 0.5
 
@@ -193,8 +195,8 @@ def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration
 
     monkeypatch.setattr(ProcessGroup, "release", release)
     (told,) = play(tmp_path, hyperfine_program, "", never_waits=never_waits)
-    assert told.invocation.timing
-    lost, turn = told.invocation.timing.lost_ns, TURNS.per_turn
+    assert told.timing
+    lost, turn = told.timing.lost_ns, TURNS.per_turn
     assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
     assert (lost is not None) == never_waits
     assert (lost or 0) >= 0
@@ -216,10 +218,10 @@ def test_an_accident_costs_its_own_cell_only(
     tmp_path: Path, hyperfine_program: str, act: str, problem: str
 ) -> None:
     first, second, third = play(tmp_path, hyperfine_program, "", act, "")
-    assert re.fullmatch(problem, second.invocation.problem or "")
-    assert second.steady_ns is None
-    assert (first.invocation.problem, third.invocation.problem) == (None, None)
-    assert (first.steady_ns, third.steady_ns) == pytest.approx((200_000.0, 200_000.0))
+    assert re.fullmatch(problem, second.problem or "")
+    assert second.laps is None
+    assert (first.problem, third.problem) == (None, None)
+    assert [laps_of(one).steady_ns for one in (first, third)] == pytest.approx([200_000.0] * 2)
 
 
 def test_what_is_handed_on_in_anothers_turn_is_not_the_others(
@@ -233,14 +235,14 @@ def test_what_is_handed_on_in_anothers_turn_is_not_the_others(
 def test_a_hanging_one_is_ended_with_what_it_started(
     tmp_path: Path, hyperfine_program: str
 ) -> None:
-    def attempt(timeout_s: float) -> list[Told] | None:
+    def attempt(timeout_s: float) -> list[Invocation] | None:
         told = play(tmp_path, hyperfine_program, "", "stubborn", timeout_s=timeout_s)
-        return None if told[0].invocation.problem else told
+        return None if told[0].problem else told
 
     _, second = long_enough(attempt, 1.0)
     assert re.fullmatch(
         r"process 0 of 1: not ready for iteration 1 of 11 within [0-9.]+ s; all are killed",
-        second.invocation.problem or "",
+        second.problem or "",
     )
     left = (tmp_path / "1.pids").read_text("utf-8").split()
     assert len(left) == 2
@@ -268,9 +270,9 @@ def test_a_set_in_which_the_machine_stood_by_does_not_count(
 def test_seats_have_turns_of_their_own_length(tmp_path: Path, hyperfine_program: str) -> None:
     longer = Turns(warmup=1, rounds=3, lead_in=2, lap=4)
     told = play(tmp_path, hyperfine_program, "", "", turns=[TURNS, longer])
-    counts = [len(one.invocation.result.iterations_ns) for one in told if one.invocation.result]
+    counts = [len(one.result.iterations_ns) for one in told if one.result]
     assert counts == [TURNS.iterations, longer.iterations]
-    assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 2)
+    assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 2)
 
 
 def test_more_iterations_than_a_pipe_holds_lines_block_nobody(
@@ -278,4 +280,4 @@ def test_more_iterations_than_a_pipe_holds_lines_block_nobody(
 ) -> None:
     many = Turns(warmup=60_000, rounds=1, lead_in=1, lap=1)
     (told,) = play(tmp_path, hyperfine_program, "", turns=[many])
-    assert told.invocation.problem is None
+    assert told.problem is None
