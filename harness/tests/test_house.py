@@ -95,7 +95,6 @@ VAGUE_AT_MOST = {
     "analysis": 35,
     "cli": 1,
     "compare": 6,
-    "export": 2,
     "results": 2,
     "stats": 1,
 }

@@ -122,10 +122,9 @@ class Preparation:
             measure = job.measure.model_copy(update={"share": Share(of=job.measure.workers)})
             job = job.model_copy(update={"measure": measure})
         readback = job.readback
-        measure = job.measure
         # A timed process reads nothing back that the harness can hold against the oracle's: its
         # rows would be most of its memory. What it leaves out at SQLITE_BUSY it alone knows.
-        if copy and mode == "measure" and not (digest or measure.tolerate_busy):
+        if copy and mode == "measure" and not (digest or job.measure.tolerate_busy):
             job = job.model_copy(update={"readback": []})
         file = self._scratch / f"{name}.job.json"
         try:

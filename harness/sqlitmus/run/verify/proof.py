@@ -259,8 +259,8 @@ class Files:
 def problem(
     held: Held, result: Result, answer: OracleAnswer | None, *, by_runner: bool, short: bool
 ) -> tuple[Outcome, str] | None:
-    """How what the file holds differs from the read-back of `result` where one was made `by_runner`,
-    or from the oracle's file.
+    """How what the file holds differs from what `result` read back, where that was asked
+    `by_runner`, or from the oracle's file.
 
     None when it does not. A result that is `short` of operations is not compared with the oracle.
     """
@@ -271,13 +271,11 @@ def problem(
             f"the database holds {brief(held.proof)} after the process ended; the runner read back "
             f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
         )
-    known = answer and answer.written
-    if not by_runner and not known:
-        return (
-            "failed",
-            "what the oracle's file holds is not known, so nothing proves what it wrote",
-        )
-    if short or not answer or not known or held.digest == known:
+    digest = answer and answer.written
+    if not by_runner and not digest:
+        reason = "what the oracle's file holds is not known, so nothing proves what it wrote"
+        return "failed", reason
+    if short or not answer or not digest or held.digest == digest:
         return None
     if answer.readback and held.proof != answer.readback:
         return "wrong", (
