@@ -21,7 +21,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -211,7 +211,7 @@ def _print_busy(levels: Array, count: int) -> None:
 
 
 @contextmanager
-def beside(count: int) -> Iterator[None]:
+def beside(count: int) -> Generator[None]:
     """So many programs that never wait, until the block ends."""
     loop = [sys.executable, "-c", "while True: pass"]
     programs = [subprocess.Popen(loop) for _ in range(count)]
