@@ -21,14 +21,22 @@ from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import ClaimWord
+from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord
 
 # What claims call figures.
 _FIGURES = {"wall": "cold", "loop": "iteration_median", "cpu time": "cpu", "max": "longest"}
 
 
 class NotHereError(Exception):
-    """A cell has no figure; the text says why."""
+    """Cells have no figure; the text says why. `outcome` and `reason` are those of a cell that is
+    not ok."""
+
+    def __init__(self, text: str, outcome: CellOutcome = "ok", reason: str = "") -> None:
+        super().__init__(text)
+        self.outcome, self.reason = outcome, reason
+
+
+Cell = tuple[str, str]  # id of the case, runner
 
 
 class Spot(NamedTuple):
@@ -59,8 +67,24 @@ class Series:
         outcome = self._outcomes.outcome[found][series]
         if outcome != "ok":
             reason = self._outcomes.reason[found][series]
-            raise NotHereError(f"{runner} in {case}: {outcome}: {reason}")
+            raise NotHereError(f"{runner} in {case}: {outcome}: {reason}", outcome, reason or "")
         return Spot(found, series)
+
+    def pair(self, base: Cell, new: Cell, metric: str) -> tuple[Spot, Spot]:
+        """Where two cells are whose figures can be compared; raises NotHereError where one was not
+        measured to the end, or the two did different work: a process, or what an iteration writes,
+        since a table that is filled twice as far is another table."""
+        spots = self.spot(*base), self.spot(*new)
+        if metric == "wall":
+            base_work, new_work = map(self._work, spots)
+            if base_work is None or new_work is None:
+                by_time = "a process that warms up by time did no fixed number of operations"
+                raise NotHereError(by_time)
+            if base_work != new_work:
+                raise NotHereError("the two processes were given different numbers of operations")
+        elif not self._equal_work(*spots):
+            raise NotHereError("the two were given different numbers of operations in an iteration")
+        return spots
 
     def array(self, metric: str) -> Array:
         """Cases × series × blocks, canary last: of a figure, or of what claims call one. What is
@@ -99,15 +123,14 @@ class Series:
         """Whether the cell's time is that of a process."""
         return self.run.plan.cases[spot.case].metric == "cold"
 
-    def work(self, spot: Spot) -> int | None:
+    def _work(self, spot: Spot) -> int | None:
         """Operations of a whole process; None where it warms up by time, however many it does."""
         case = self.run.plan.cases[spot.case]
         return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
 
-    def equal_work(self, base: Spot, new: Spot) -> bool:
+    def _equal_work(self, base: Spot, new: Spot) -> bool:
         """Whether both only read, or a process of both times as many operations, altogether or on
-        each thread, or as many units of work: a table that is filled twice as far is another
-        table."""
+        each thread, or as many units of work."""
         cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
         if not any(case.writes for case in cases):
             return True
@@ -371,26 +394,19 @@ def drafted(
                 yield Draft(number, group, replace(named, reason=str(error)))
 
 
-def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft: Draft) -> Draft:
+def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     """The draft with both figures; raises NotHereError where there is none."""
-    metric, spots = draft.group.metric, (series.spot(*base), series.spot(*new))
-    if metric == "wall":
-        base_work, new_work = map(series.work, spots)
-        if base_work is None or new_work is None:
-            raise NotHereError("a process that warms up by time did no fixed number of operations")
-        if base_work != new_work:
-            raise NotHereError("the two processes were given different numbers of operations")
-    elif not series.equal_work(*spots):
-        raise NotHereError("the two were given different numbers of operations in an iteration")
+    group = draft.group
+    spots = series.pair(base, new, group.metric)
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if metric == "steady" and (ratio := series.warming(spot)):
+        if group.metric == "steady" and (ratio := series.warming(spot)):
             by = CHECKS["still warming up"].words(ratio)
             raise NotHereError(f"{runner} in {case} was still warming up: {by}")
-        blocks = series.blocks(metric, spot)
+        blocks = series.blocks(group.metric, spot)
         if np.isnan(blocks).all():
-            raise NotHereError(f"{runner} in {case}: {metric} was not recorded")
-        values.append(blocks / series.rows(spot) if draft.group.per == "row" else blocks)
+            raise NotHereError(f"{runner} in {case}: {group.metric} was not recorded")
+        values.append(blocks / series.rows(spot) if group.per == "row" else blocks)
     base_times, new_times = values
     row = replace(
         draft.row,
@@ -399,13 +415,9 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         blocks=int(np.count_nonzero(shared(base_times, new_times))),
         verdict=None,
     )
-    whole = metric == "wall" or series.cold(spots[0])
-    return replace(
-        draft,
-        row=row,
-        unit="row" if draft.group.per == "row" else "process" if whole else "operation",
-        times=(base_times, new_times),
-    )
+    whole = group.metric == "wall" or series.cold(spots[0])
+    unit: Unit = "row" if group.per == "row" else "process" if whole else "operation"
+    return replace(draft, row=row, unit=unit, times=(base_times, new_times))
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
