@@ -1,11 +1,11 @@
 """Settings that were tried: every new cell against its base, and per setting what to do."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, median
+from sqlitmus.analysis.claim_rows import NotHereError, Series, median
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Exclusions, Outcomes
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
@@ -37,43 +37,45 @@ _EFFECTS: dict[Side, Effect] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A trial whose two cells have times, by block."""
-
-    trial: Trial
-    base: Array
-    new: Array
-
-
 def tried(
     run: RunData, outcomes: Outcomes, excluded: Exclusions, planned: PlannedAdvice
 ) -> dict[Trial, Tried]:
-    """What came of each trial of the plan, in its order."""
-    series = Series(run, outcomes)
+    """What came of each trial of the plan, in its order; all that were measured are one family."""
+    series, runner, cases = Series(run, outcomes), planned.runner, run.plan.cases
     results: dict[Trial, Tried] = {}
-    measured: list[_Measured] = []
+    measured: dict[Trial, tuple[Array, Array]] = {}
     for trial in planned.trials:
-        try:
-            each = _measured(series, trial, planned.runner)
-        except NotHereError as error:
-            results[trial] = _without(run, outcomes, trial, planned.runner, str(error))
+        results[trial] = _blank(trial, Effect.NOT_MEASURED, trial.reason)
+        if not trial.base:
             continue
-        sides = {"without": trial.base, "with": trial.new}
-        spots = {side: series.spot(case, planned.runner) for side, case in sides.items()}
-        if apart := {side: spot for side, spot in spots.items() if spot in excluded.why}:
-            results[trial] = _apart(each, apart, excluded)
+        try:
+            # if neither cell has a time, that with the setting says why
+            new, base = series.pair((trial.new, runner), (trial.base, runner), "steady")
+        except NotHereError as error:
+            effect = Effect.NOT_MEASURED if error.outcome == "ok" else Effect(error.outcome)
+            results[trial] = _blank(trial, effect, error.reason or str(error))
+            continue
+        base_times, new_times = (
+            series.blocks("steady", spot) / cases[spot.case].per_operation for spot in (base, new)
+        )
+        timed = replace(results[trial], base_time=median(base_times), new_time=median(new_times))
+        sides = {"without": base, "with": new}
+        apart = {side: spot for side, spot in sides.items() if spot in excluded.why}
+        words = [f"{side} the setting, {excluded.detail(spot)}" for side, spot in apart.items()]
+        if apart:
+            effect = Effect(excluded.why[next(iter(apart.values()))])
+            results[trial] = replace(timed, effect=effect, reason="; ".join(words))
         else:
-            measured.append(each)
-    judged = _judged(measured, replace(Question.of(run.plan), small_is_nothing=True))
-    results |= zip([each.trial for each in measured], judged, strict=True)
+            results[trial], measured[trial] = timed, (base_times, new_times)
+    if measured:
+        question = replace(Question.of(run.plan), small_is_nothing=True)
+        pairs = compare_all(np.array([*measured.values()]), [BASE, NEW], question)
+        for trial, columns in zip(measured, comparisons(pairs), strict=True):
+            results[trial] = _worded(trial, results[trial], columns.of(NEW, BASE))
     for trial in planned.trials:
         if _alike(run, planned, trial):
-            results[trial] = Tried(
-                *(trial.group, trial.database, Effect.ALREADY, trial.base, trial.new),
-                reason="the driver sets it by itself",
-            )
-    return {trial: results[trial] for trial in planned.trials}
+            results[trial] = _blank(trial, Effect.ALREADY, "the driver sets it by itself")
+    return results
 
 
 def checks(
@@ -84,66 +86,22 @@ def checks(
     return base, new
 
 
-def _measured(series: Series, trial: Trial, runner: str) -> _Measured:
-    """Both cells' times; raises NotHereError where there is none."""
-    if not trial.base:
-        raise NotHereError(trial.reason)
-    spots = [series.spot(case, runner) for case in (trial.base, trial.new)]
-    if not series.equal_work(*spots):
-        raise NotHereError("the two were given different numbers of operations in an iteration")
-    cases = series.run.plan.cases
-    base, new = (series.blocks("steady", spot) / cases[spot.case].per_operation for spot in spots)
-    return _Measured(trial, base, new)
-
-
-def _without(run: RunData, outcomes: Outcomes, trial: Trial, runner: str, reason: str) -> Tried:
-    """A trial without a figure: what became of the cell that has none, and why."""
-    effect = Effect.NOT_MEASURED
-    series = [planned.name for planned in run.plan.runners].index(runner)
-    for number, case in enumerate(run.plan.cases):
-        outcome = outcomes.outcome[number][series]
-        if case.id in (trial.base, trial.new) and outcome != "ok":
-            effect, reason = Effect(outcome), outcomes.reason[number][series] or reason
+def _blank(trial: Trial, effect: Effect, reason: str) -> Tried:
+    """A trial without a figure, and why."""
     return Tried(trial.group, trial.database, effect, trial.base, trial.new, reason=reason)
 
 
-def _apart(measured: _Measured, apart: Mapping[str, Spot], excluded: Exclusions) -> Tried:
-    """A trial whose cells `apart`, with or without the setting, are compared with nothing."""
-    trial, effect = measured.trial, Effect(excluded.why[next(iter(apart.values()))])
-    words = [f"{side} the setting, {excluded.detail(spot)}" for side, spot in apart.items()]
-    where = (trial.group, trial.database, effect, trial.base, trial.new)
-    base, new = median(measured.base), median(measured.new)
-    return Tried(*where, base_time=base, new_time=new, reason="; ".join(words))
-
-
-def _judged(measured: Sequence[_Measured], question: Question) -> list[Tried]:
-    """Every measured trial in words; all of them are one family."""
-    if not measured:
-        return []
-    times = np.array([[each.base, each.new] for each in measured])
-    pairs = compare_all(times, [BASE, NEW], question)
-    return [
-        _worded(each, columns.of(NEW, BASE))
-        for each, columns in zip(measured, comparisons(pairs), strict=True)
-    ]
-
-
-def _worded(measured: _Measured, compared: Comparison | None) -> Tried:
-    trial = measured.trial
-    where = (trial.group, trial.database)
+def _worded(trial: Trial, timed: Tried, compared: Comparison | None) -> Tried:
+    """The trial with its ratio and what that says."""
     if compared is None:
         few = "the two have fewer than 2 blocks in common"
-        return Tried(*where, Effect.NOT_RESOLVED, trial.base, trial.new, reason=few)
+        return _blank(trial, Effect.NOT_RESOLVED, few)
     untestable = compared.verdict is Verdict.NOT_TESTABLE
-    return Tried(
-        *where,
-        _EFFECTS[compared.verdict.side],
-        trial.base,
-        trial.new,
-        compared.ratio,
-        compared.verdict,
-        median(measured.base),
-        median(measured.new),
+    return replace(
+        timed,
+        effect=_EFFECTS[compared.verdict.side],
+        ratio=compared.ratio,
+        verdict=compared.verdict,
         blocks=compared.blocks,
         needs_blocks=compared.needs_blocks,
         reason="too few blocks, or no interval" if untestable else "",

@@ -1,34 +1,41 @@
 """The rows of all claims of a run: published ratio, own ratio, and the word with its reason."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil, exp, floor, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals, optional, whole
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
-from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.ranking import Interval, Speedup
-from sqlitmus.stats.claim import Decision, Published, Rule, Why, decide, word_of
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
+from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import ClaimWord
+from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord
 
 # What claims call figures.
 _FIGURES = {"wall": "cold", "loop": "iteration_median", "cpu time": "cpu", "max": "longest"}
 
 
 class NotHereError(Exception):
-    """A cell has no figure; the text says why."""
+    """Cells have no figure; the text says why. `outcome` and `reason` are those of a cell that is
+    not ok."""
+
+    def __init__(self, text: str, outcome: CellOutcome = "ok", reason: str = "") -> None:
+        super().__init__(text)
+        self.outcome, self.reason = outcome, reason
+
+
+Cell = tuple[str, str]  # id of the case, runner
 
 
 class Spot(NamedTuple):
@@ -59,8 +66,24 @@ class Series:
         outcome = self._outcomes.outcome[found][series]
         if outcome != "ok":
             reason = self._outcomes.reason[found][series]
-            raise NotHereError(f"{runner} in {case}: {outcome}: {reason}")
+            raise NotHereError(f"{runner} in {case}: {outcome}: {reason}", outcome, reason or "")
         return Spot(found, series)
+
+    def pair(self, base: Cell, new: Cell, metric: str) -> tuple[Spot, Spot]:
+        """Where two cells are whose figures can be compared; raises NotHereError where one was not
+        measured to the end, or the two did different work: a process, or what an iteration writes,
+        since a table that is filled twice as far is another table."""
+        spots = self.spot(*base), self.spot(*new)
+        if metric == "wall":
+            base_work, new_work = map(self._work, spots)
+            if base_work is None or new_work is None:
+                by_time = "a process that warms up by time did no fixed number of operations"
+                raise NotHereError(by_time)
+            if base_work != new_work:
+                raise NotHereError("the two processes were given different numbers of operations")
+        elif not self._equal_work(*spots):
+            raise NotHereError("the two were given different numbers of operations in an iteration")
+        return spots
 
     def array(self, metric: str) -> Array:
         """Cases × series × blocks, canary last: of a figure, or of what claims call one. What is
@@ -99,15 +122,14 @@ class Series:
         """Whether the cell's time is that of a process."""
         return self.run.plan.cases[spot.case].metric == "cold"
 
-    def work(self, spot: Spot) -> int | None:
+    def _work(self, spot: Spot) -> int | None:
         """Operations of a whole process; None where it warms up by time, however many it does."""
         case = self.run.plan.cases[spot.case]
         return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
 
-    def equal_work(self, base: Spot, new: Spot) -> bool:
+    def _equal_work(self, base: Spot, new: Spot) -> bool:
         """Whether both only read, or a process of both times as many operations, altogether or on
-        each thread, or as many units of work: a table that is filled twice as far is another
-        table."""
+        each thread, or as many units of work."""
         cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
         if not any(case.writes for case in cases):
             return True
@@ -136,147 +158,17 @@ class Series:
         return each * np.array(units)[:, None, None]
 
 
-def width(metric: str) -> float:
-    """The width of a histogram's bucket, as a log ratio, if the metric is read off one."""
-    name = _FIGURES.get(metric, metric)
-    return 1 / 128 if name in {latency.name for latency in figures.LATENCIES} else 0.0
-
-
-def shared(base: Array, new: Array) -> NDArray[np.bool_]:
-    """Which blocks have a ratio: both are above 0, which they are not on a coarse clock."""
-    return (base > 0) & (new > 0)
-
-
-def log_means(base: Array, new: Array, widths: Array, question: Question) -> TrimmedMeans:
-    """Means of ln base / new (rows × blocks), of several sessions combined as of any pair of
-    runners; a row with a single block has none.
-
-    `widths` are those of the buckets that a row's values were read off: its interval is at least
-    that wide to both sides, since the two values of a ratio lie anywhere in theirs.
-    """
-    both = np.stack([base, new], axis=1)
-    means = compare_with(both, 1, question).logs.rows(slice(None, None, 2))
-    least = np.where(widths > 0, widths / student_t_of(means.freedom, LEVEL), np.nan)
-    return TrimmedMeans(means.mean, np.fmax(means.error, least), means.freedom, means.count)
-
-
 def median(blocks: Array) -> Interval | None:
     """The median of a cell's blocks with its interval; None without any."""
     return intervals(medians(blocks[None]))[0]
-
-
-# The words of all rows together, and why each has its word.
-
-
-REASONS: dict[Why, str] = {
-    "same size": "",
-    "no effect, as published": "no effect, as published",
-    "size open": "an effect, but not precise enough to tell its size",
-    "smaller": "at most {share} the published effect",
-    "larger": "at least {share} the published effect",
-    "an effect": "an effect where none was published",
-    "no effect": "within the margin of {none}",
-    "other side": "the difference is the other way round here",
-    "open": "rules out neither {none} nor the published size",
-    "neither": "rules out neither an effect nor its absence",
-    "few blocks": f"fewer than {MIN_BLOCKS} blocks in which both have a value",
-    "no interval": "the same {kind} in most blocks, so no interval can be had",
-}
-FACTOR = 2  # a share from here on is told as a factor
-MS_NS = 1e6
-MANY = 1000  # blocks that nobody measures; times that need no digit behind the point
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A row that a figure was published for: `shows` tells its measurement from others. Of a row of
-    differences a log ratio stands for `scale_ns`."""
-
-    row: Row
-    published: Published
-    shows: Hashable
-    scale_ns: float | None = None
-
-    def figures(self, low: float, high: float) -> tuple[float, float]:
-        """What two log ratios stand for: ratios, or differences in ns."""
-        if self.scale_ns is None:
-            return exp(low), exp(high)
-        return low * self.scale_ns, high * self.scale_ns
-
-
-def worded(asked: Sequence[Asked], means: TrimmedMeans, rule: Rule) -> list[Row]:
-    """The rows, of which `means` has the log ratios, with their words. All of them are one family,
-    in which a measurement counts once."""
-    numbers = {of: number for number, of in enumerate(dict.fromkeys(one.shows for one in asked))}
-    decisions = decide(
-        means,
-        [one.published for one in asked],
-        rule,
-        [numbers[one.shows] for one in asked],
-    )
-    lows, highs = (column.tolist() for column in means.interval())
-    return [
-        replace(
-            one.row,
-            verdict=decision.word,
-            reason=_reason(one, decision, (low, high), rule),
-            same=one.figures(*one.published.same()),
-            judged=None if np.isnan(decision.low) else one.figures(decision.low, decision.high),
-            needed=decision.needed or None,
-        )
-        for one, decision, low, high in zip(asked, decisions, lows, highs, strict=True)
-    ]
-
-
-def _reason(of: Asked, decision: Decision, own: tuple[float, float], rule: Rule) -> str:
-    """Why this word: by how much, what more blocks would do, what the interval alone would say."""
-    none, kind = (1, "ratio") if of.scale_ns is None else (0, "difference")
-    parts = [REASONS[decision.why].format(share=_share(of, decision), none=none, kind=kind)]
-    if decision.needed > MANY:
-        parts.append(f"more than {MANY} blocks would settle it")
-    elif decision.needed:
-        parts.append(f"about {counted(_rounded(decision.needed), 'block')} would settle it")
-    if not np.isnan(decision.low):
-        alone = word_of(of.published, rule.margin, own, own)[0]
-        if alone is not decision.word:
-            ends = of.figures(decision.low, decision.high)
-            low, high = ends if of.scale_ns is None else (end / MS_NS for end in ends)
-            parts.append(
-                f"{alone} by its own interval, which the correction draws out to "
-                f"[{low:.3g}, {high:.3g}]{'' if of.scale_ns is None else ' ms'}"
-            )
-    return "; ".join(filter(None, parts))
-
-
-def _share(of: Asked, decision: Decision) -> str:
-    """The end of the interval that bounds the effect, as a share of the published one."""
-    published = of.published
-    if decision.why not in ("smaller", "larger"):
-        return ""
-    smaller = decision.why == "smaller"
-    end = decision.high if smaller == (published.ratio > 1) else decision.low
-    if of.scale_ns is None:
-        share = (exp(end) - 1) / (published.ratio - 1)
-    else:
-        share = end / log(published.ratio)
-    rounded = ceil if smaller else floor
-    if share < FACTOR:
-        return f"{rounded(share * 100)} % of"
-    if share < MANY:
-        return f"{rounded(share * 10) / 10:g} times"
-    return f"{rounded(share):,} times"
-
-
-def _rounded(blocks: int) -> int:
-    """Two digits, upwards: a hint has no more."""
-    step = 10 ** max(len(str(blocks)) - 2, 0)
-    return -(-blocks // step) * step
 
 
 # Rows of a claim before they are judged together: what was measured of each.
 
 
 PAGE = 4096  # files are whole pages of it
+BUCKET = 1 / 128  # the width of a histogram's, as a log ratio
+MS_NS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +184,14 @@ class Draft:
 
     @property
     def width(self) -> float:
-        """How finely the row's figure is told apart, as a log ratio."""
-        if self.times is None:
-            return 0.0
-        of_times = width(self.group.metric)
-        if self.group.metric == "file":
+        """How finely the row's figure is told apart, as a log ratio: of latencies that were read
+        off a histogram, by its buckets."""
+        assert self.times is not None
+        metric, of_times = self.group.metric, 0.0
+        if metric == "file":
             of_times = PAGE / float(min(map(np.nanmin, self.times)))
+        elif _FIGURES.get(metric, metric) in {latency.name for latency in figures.LATENCIES}:
+            of_times = BUCKET
         if self.scale_ns is None:
             return of_times
         return float(np.expm1(of_times) * max(map(np.nanmedian, self.times)) / self.scale_ns)
@@ -308,15 +202,6 @@ class Draft:
         is a ratio."""
         group = self.group
         return self.row.base, self.row.new, group.metric, group.per, group.compare
-
-    def published(self) -> Published | None:
-        """What the row is held against; None where no ratio was published."""
-        if self.row.published is None:
-            return None
-        group, figure = self.group, self.row.published
-        if self.scale_ns is not None:
-            figure = exp(figure / self.scale_ns)
-        return Published(figure, group.tolerance, group.expects == "effect")
 
     @property
     def scale_ns(self) -> float | None:
@@ -329,14 +214,36 @@ class Draft:
             return None
         return 2 * max(self.row.published or 0.0, *(float(np.nanmax(t)) for t in self.times))
 
-    def sides(self) -> tuple[Array, Array]:
-        """By block, the two values whose log ratio is the row's figure."""
+    def logs(self) -> Array:
+        """By block, the row's figure as a log ratio; NaN where a coarse clock shows no time."""
         assert self.times is not None
         base, new = self.times
         if self.scale_ns is None:
-            return base, new
-        difference = (base - new) / self.scale_ns
-        return np.exp(difference), np.exp(0 * difference)
+            return log_times(base) - log_times(new)
+        return (base - new) / self.scale_ns
+
+    def figure(self, of: float) -> float:
+        """What a log ratio stands for: a ratio, or a difference in ns."""
+        return exp(of) if self.scale_ns is None else of * self.scale_ns
+
+    def with_figure(self, *logs: float | None) -> Row:
+        """The row with its figure: a log ratio and the ends of its interval."""
+        value, low, high = (None if of is None else self.figure(of) for of in logs)
+        if value is None:
+            return self.row
+        if self.scale_ns is None:
+            return replace(self.row, ratio=Speedup(value, low, high))
+        return replace(self.row, difference=Interval(value, low, high))
+
+    def expectation(self) -> Expectation | None:
+        """What the row is held against; None where no figure was published."""
+        published, tolerance = self.row.published, self.group.tolerance
+        if published is None:
+            return None
+        if self.group.expects == "no effect":
+            return Expectation(-log(tolerance), log(tolerance))
+        size = log(published) if self.scale_ns is None else published / self.scale_ns
+        return Expectation.of_effect(size, tolerance)
 
 
 def drafted(
@@ -371,41 +278,30 @@ def drafted(
                 yield Draft(number, group, replace(named, reason=str(error)))
 
 
-def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft: Draft) -> Draft:
+def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     """The draft with both figures; raises NotHereError where there is none."""
-    metric, spots = draft.group.metric, (series.spot(*base), series.spot(*new))
-    if metric == "wall":
-        base_work, new_work = map(series.work, spots)
-        if base_work is None or new_work is None:
-            raise NotHereError("a process that warms up by time did no fixed number of operations")
-        if base_work != new_work:
-            raise NotHereError("the two processes were given different numbers of operations")
-    elif not series.equal_work(*spots):
-        raise NotHereError("the two were given different numbers of operations in an iteration")
+    group = draft.group
+    spots = series.pair(base, new, group.metric)
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if metric == "steady" and (ratio := series.warming(spot)):
+        if group.metric == "steady" and (ratio := series.warming(spot)):
             by = CHECKS["still warming up"].words(ratio)
             raise NotHereError(f"{runner} in {case} was still warming up: {by}")
-        blocks = series.blocks(metric, spot)
+        blocks = series.blocks(group.metric, spot)
         if np.isnan(blocks).all():
-            raise NotHereError(f"{runner} in {case}: {metric} was not recorded")
-        values.append(blocks / series.rows(spot) if draft.group.per == "row" else blocks)
+            raise NotHereError(f"{runner} in {case}: {group.metric} was not recorded")
+        values.append(blocks / series.rows(spot) if group.per == "row" else blocks)
     base_times, new_times = values
     row = replace(
         draft.row,
         base_time=median(base_times),
         new_time=median(new_times),
-        blocks=int(np.count_nonzero(shared(base_times, new_times))),
+        blocks=int(np.count_nonzero((base_times > 0) & (new_times > 0))),
         verdict=None,
     )
-    whole = metric == "wall" or series.cold(spots[0])
-    return replace(
-        draft,
-        row=row,
-        unit="row" if draft.group.per == "row" else "process" if whole else "operation",
-        times=(base_times, new_times),
-    )
+    whole = group.metric == "wall" or series.cold(spots[0])
+    unit: Unit = "row" if group.per == "row" else "process" if whole else "operation"
+    return replace(draft, row=row, unit=unit, times=(base_times, new_times))
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
@@ -417,54 +313,138 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
         for group in claim.groups
         for draft in drafted(series, number, group, cores(run.machine))
     ]
-    rows = list(zip(drafts, _finished(drafts, Question.of(run.plan)), strict=True))
-    return [
-        [
-            Group(
-                group.title,
-                group.metric,
-                _unit(group, drafts),
-                [row for draft, row in rows if draft.group is group],
-                group.compare,
-            )
-            for group in claim.groups
-        ]
-        for claim in run.plan.claims
-    ]
+    finished = list(zip(drafts, _finished(drafts, Question.of(run.plan)), strict=True))
+
+    def of(group: claims.ClaimGroup) -> Group:
+        units: list[Unit] = [d.unit for d in drafts if d.group is group and d.unit]
+        rows = [row for draft, row in finished if draft.group is group]
+        unit = units[0] if units else "operation"
+        return Group(group.title, group.metric, unit, rows, group.compare)
+
+    return [[of(group) for group in claim.groups] for claim in run.plan.claims]
 
 
-def _unit(group: claims.ClaimGroup, drafts: Sequence[Draft]) -> Unit:
-    """What the times of a group's rows are of."""
-    units: list[Unit] = [draft.unit for draft in drafts if draft.group is group and draft.unit]
-    return units[0] if units else "operation"
+# The words of all rows together, and why each has its word.
+
+
+WORDS: dict[Position, tuple[ClaimWord, str]] = {
+    "within": (ClaimWord.REPRODUCED, ""),
+    "beyond": (ClaimWord.LARGER, "at least {share} the published effect"),
+    "short": (ClaimWord.SMALLER, "at most {share} the published effect"),
+    "none": (ClaimWord.NO_EFFECT, "within the margin of {none}"),
+    "opposite": (ClaimWord.REVERSED, "the difference is the other way round here"),
+    "apart": (ClaimWord.COMPATIBLE, "an effect, but not precise enough to tell its size"),
+    "open": (ClaimWord.NOT_RESOLVED, "rules out neither {none} nor the published size"),
+    "few blocks": (
+        ClaimWord.NOT_RESOLVED,
+        f"fewer than {MIN_BLOCKS} blocks in which both have a value",
+    ),
+    "no interval": (
+        ClaimWord.NOT_RESOLVED,
+        "the same {kind} in most blocks, so no interval can be had",
+    ),
+}
+# Where no effect was published.
+REASONS: dict[Position, str] = {
+    "within": "no effect, as published",
+    "beyond": "an effect where none was published",
+    "open": "rules out neither an effect nor its absence",
+}
+FACTOR = 2  # a share from here on is told as a factor
+MANY = 1000  # blocks that nobody measures; times that need no digit behind the point
 
 
 def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
-    """The rows with their ratios, and with words where a ratio was published."""
+    """The rows with their figures, and with words where a figure was published: those are one
+    family, in which a measurement counts once."""
     rows = [draft.row for draft in drafts]
     here = [n for n, draft in enumerate(drafts) if draft.times is not None]
     if not here:
         return rows
-    bases, news = (np.array(c) for c in zip(*(drafts[n].sides() for n in here), strict=True))
-    widths = np.array([drafts[n].width for n in here])
-    means = log_means(bases, news, widths, question)
-    for n, figure in zip(here, _figures(means), strict=True):
-        scale = drafts[n].scale_ns
-        if scale is None:
-            rows[n] = replace(rows[n], ratio=_ratio(figure))
-        else:
-            rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
-    asked = {
-        n: Asked(rows[n], published, drafts[n].shows, drafts[n].scale_ns)
-        for n in here
-        if (published := drafts[n].published())
-    }
-    places = [at for at, n in enumerate(here) if n in asked]
-    of_asked = means.rows(np.array(places, dtype=np.int64))
-    rule = Rule(question.margin, question.correction, question.sessions)
-    for n, row in zip(asked, worded(list(asked.values()), of_asked, rule), strict=True):
-        rows[n] = row
+    means = _means([drafts[n] for n in here], question)
+    logs = zip(*map(optional, (means.mean, *means.interval())), strict=True)
+    for n, figure in zip(here, logs, strict=True):
+        rows[n] = drafts[n].with_figure(*figure)
+    expected = {at: of for at, n in enumerate(here) if (of := drafts[n].expectation())}
+    measured = [drafts[here[at]].shows for at in expected]
+    findings, plain = (
+        hold(
+            means.rows(np.array([*expected], dtype=np.int64)),
+            [*expected.values()],
+            question.margin,
+            correction,
+            question.sessions,
+            [measured.index(shows) for shows in measured],
+        )
+        for correction in (question.correction, "none")
+    )
+    for at, finding, alone in zip(expected, findings, plain, strict=True):
+        n, of = here[at], drafts[here[at]]
+        ends = (of.figure(finding.low), of.figure(finding.high))
+        rows[n] = replace(
+            rows[n],
+            verdict=WORDS[finding.position][0],
+            reason=_reason(of, finding, alone.position),
+            same=(of.figure(expected[at].low), of.figure(expected[at].high)),
+            judged=None if np.isnan(finding.low) else ends,
+            needed=finding.needed or None,
+        )
     return _once(drafts, rows)
+
+
+def _means(drafts: Sequence[Draft], question: Question) -> TrimmedMeans:
+    """Means of their log ratios, of several sessions combined as of any pair of runners; a row with
+    a single block has none.
+
+    The interval of values that were read off buckets is at least a bucket wide to both sides, since
+    the two values of a ratio lie anywhere in theirs.
+    """
+    means, _ = estimates(np.array([draft.logs() for draft in drafts]), question.sessions)
+    widths = np.array([draft.width for draft in drafts])
+    least = np.where(widths > 0, widths / student_t_of(means.freedom, LEVEL), np.nan)
+    return replace(means, error=np.fmax(means.error, least))
+
+
+def _reason(of: Draft, finding: Finding, alone: Position) -> str:
+    """Why this word: by how much, what more blocks would do, what the plain 95 % interval says
+    `alone`."""
+    word, text = WORDS[finding.position]
+    if of.group.expects == "no effect":
+        text = REASONS.get(finding.position, text)
+    none, kind, ns, unit = (0, "difference", MS_NS, " ms") if of.row.saves else (1, "ratio", 1, "")
+    share = _share(of, finding) if "{share}" in text else ""
+    parts = [text.format(share=share, none=none, kind=kind)]
+    if finding.needed > MANY:
+        parts.append(f"more than {MANY} blocks would settle it")
+    elif finding.needed:
+        parts.append(f"about {counted(_rounded(finding.needed), 'block')} would settle it")
+    if WORDS[alone][0] is not word:
+        low, high = (of.figure(end) / ns for end in (finding.low, finding.high))
+        parts.append(
+            f"{WORDS[alone][0]} by its own interval, which the correction draws out to "
+            f"[{low:.3g}, {high:.3g}]{unit}"
+        )
+    return "; ".join(filter(None, parts))
+
+
+def _share(of: Draft, finding: Finding) -> str:
+    """The end of the interval that bounds the effect, as a share of the published one."""
+    none, published = 0 if of.row.saves else 1, of.row.published
+    assert published is not None
+    short = finding.position == "short"
+    end = finding.high if short == (published > none) else finding.low
+    share, rounded = (of.figure(end) - none) / (published - none), ceil if short else floor
+    if share < FACTOR:
+        return f"{rounded(share * 100)} % of"
+    if share < MANY:
+        return f"{rounded(share * 10) / 10:g} times"
+    return f"{rounded(share):,} times"
+
+
+def _rounded(blocks: int) -> int:
+    """Two digits, upwards: a hint has no more."""
+    step = 10 ** max(len(str(blocks)) - 2, 0)
+    return -(-blocks // step) * step
 
 
 def _once(drafts: Sequence[Draft], rows: Sequence[Row]) -> list[Row]:
@@ -479,24 +459,3 @@ def _once(drafts: Sequence[Draft], rows: Sequence[Row]) -> list[Row]:
                 repeats = f"{drafts[counts].group.title}: {rows[counts].name}"
                 marked[n] = replace(rows[n], repeats=repeats)
     return marked
-
-
-def _figures(means: TrimmedMeans) -> list[Interval | None]:
-    """Log ratios with their intervals."""
-    columns = map(optional, (means.mean, *means.interval()))
-    return [
-        None if value is None else Interval(value, low, high)
-        for value, low, high in zip(*columns, strict=True)
-    ]
-
-
-def _ratio(log: Interval | None) -> Speedup | None:
-    if log is None:
-        return None
-    value, low, high = (None if each is None else exp(each) for each in astuple(log))
-    return None if value is None else Speedup(value, low, high)
-
-
-def _times(each: Interval, scale: float) -> Interval:
-    low, high = (None if end is None else end * scale for end in (each.low, each.high))
-    return Interval(each.value * scale, low, high)

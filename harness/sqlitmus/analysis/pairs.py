@@ -22,7 +22,6 @@ from sqlitmus.stats.estimate import (
 from sqlitmus.stats.power import blocks_to_resolve, shift
 from sqlitmus.stats.verdict import (
     ALPHA,
-    MIN_BLOCKS,
     Verdicts,
     adjust,
     decide,
@@ -30,6 +29,7 @@ from sqlitmus.stats.verdict import (
     p_values,
     pocock,
     share,
+    testable,
 )
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
@@ -171,13 +171,12 @@ def concluded(
     """What estimates, one row per case and pair, allow to be said."""
     indices = indices_of(names)
     verdicts = _decided(means, question, len(indices))
-    testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
     needed = np.where(
         verdicts.are(Verdict.NOT_RESOLVED),
         blocks_to_resolve(means, question.margin, *divisors(verdicts, question), question.sessions),
         0,
     )
-    p = np.where(testable, p_values(means), np.nan)
+    p = np.where(testable(means), p_values(means), np.nan)
     adjusted = adjust(p / question.share(len(indices)), question.correction)
     return Pairs(names, cases, indices, means, verdicts, needed, p, adjusted, reach)
 

@@ -57,9 +57,9 @@ class ClaimGroup(Model):
     Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
     process. What is published and measured is a ratio or a difference, as `compare` says: of waits
     of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
-    holds when the interval lies within the factor `tolerance` of 1; `stats.claim.Published` defines
-    "effect". The machine needs at least `cores` cores to show the claim. A group of nothing but
-    untestable rows names no cells.
+    holds when the interval lies within the factor `tolerance` of 1; `stats.expectation.Expectation`
+    defines "effect". The machine needs at least `cores` cores to show the claim. A group of nothing
+    but untestable rows names no cells.
     """
 
     title: str

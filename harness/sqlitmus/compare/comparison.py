@@ -4,6 +4,7 @@ what its gate came to.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf, log1p
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,8 @@ from sqlitmus.run.measure.blocks import Ended, exit_of
 from sqlitmus.run.plan import planning
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress
-from sqlitmus.stats.estimate import LEVEL, Array
-from sqlitmus.stats.verdict import MIN_BLOCKS, adjust, beyond_margin_p
+from sqlitmus.stats.expectation import Expectation
+from sqlitmus.stats.verdict import adjust, beyond_p, testable, within_p
 from sqlitmus.store.file import FILE
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
@@ -63,24 +64,17 @@ def gate(run: RunData) -> Gate:
     question = Question.of(plan)
     outcomes = judge(run)
     times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
-    logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
-    shape = (len(plan.cases), len(names))
     (new,) = (at for at, name in enumerate(names) if name != plan.reference)
-
-    def column(values: Array) -> Array:
-        return values.reshape(shape)[:, new]
-
-    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    p = np.where(testable & (logs.mean > 0), beyond_margin_p(logs, plan.gate), 1.0)
-    adjusted = adjust(column(np.where(testable, p, np.nan)), "holm")
-    low, high = logs.interval(LEVEL)
-    _, bound = logs.interval(1 - 2 * question.alpha)
-    alarmed = adjusted <= question.alpha
-    cleared = ~alarmed & (column(bound) < np.log1p(plan.gate))
+    compared = compare_with(times[:, :-1], names.index(plan.reference), question)
+    logs = compared.logs.rows(slice(new, None, len(names)))
+    expected = Expectation(-inf, log1p(plan.gate))
+    p = np.where(testable(logs), beyond_p(logs, *expected), np.nan)
+    alarmed = adjust(p, "holm") <= question.alpha
+    cleared = ~alarmed & (within_p(logs, *expected) < question.alpha)
     without = unmeasured(run, outcomes)
     ids = np.array([case.id for case in plan.cases], dtype=object)
     left = ~(alarmed | cleared | np.isin(ids, list(without)))
-    intervals = zip(*(optional(np.exp(column(v))) for v in (logs.mean, low, high)), strict=True)
+    intervals = zip(*(optional(np.exp(of)) for of in (logs.mean, *logs.interval())), strict=True)
     ratios = {
         case: Interval(value, *ends)
         for case, (value, *ends) in zip(ids.tolist(), intervals, strict=True)

@@ -31,24 +31,26 @@ CONTROL_ALPHA = 0.01
 
 def p_values(logs: TrimmedMeans) -> Array:
     """Two-sided p of "the log ratio is 0"; at most 0.05 where the 95 % interval excludes 0."""
-    return student_p(_distance(logs, 0), logs.freedom)
+    return beyond_p(logs, 0, 0)
 
 
-def beyond_margin_p(logs: TrimmedMeans, margin: float) -> Array:
-    """P of "the log ratio lies within the margin"; at most 0.05 where the 95 % interval is beyond.
+def beyond_p(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+    """P of "the log ratio lies from `low` to `high`", ends that may be infinite; at most 0.05 where
+    the 95 % interval is beyond.
 
-    Two-sided like the interval: twice the one-sided p against the nearer end of the margin, which
-    is ln(1 + margin) to both sides; 1 for an estimate within it.
+    Two-sided like the interval: twice the one-sided p against the nearer end; 1 for an estimate
+    within.
     """
-    return student_p(np.maximum(_distance(logs, margin), 0), logs.freedom)
+    return student_p(np.maximum(_distance(logs, low, high), 0), logs.freedom)
 
 
-def equivalence_p(logs: TrimmedMeans, margin: float) -> Array:
-    """P of "the log ratio lies beyond the margin"; at most 0.05 where the 90 % interval is within.
+def within_p(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+    """P of "the log ratio lies beyond `low` or `high`"; at most 0.05 where the 90 % interval is
+    within.
 
     The larger p of two one-sided tests (Schuirmann 1987), which is that against the nearer end.
     """
-    distance = _distance(logs, margin)
+    distance = _distance(logs, low, high)
     one_sided = student_p(distance, logs.freedom) / 2
     return np.where(distance < 0, one_sided, 1 - one_sided)
 
@@ -144,10 +146,10 @@ def _leaves(boundary: float, looks: int) -> float:
     return 1 - float(mass.sum())
 
 
-def _distance(logs: TrimmedMeans, margin: float) -> Array:
-    """How many standard errors each estimate lies outside the margin; negative inside."""
+def _distance(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+    """How many standard errors each estimate lies outside `low` to `high`; negative inside."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return (np.abs(logs.mean) - np.log1p(margin)) / logs.error
+        return np.maximum(low - logs.mean, logs.mean - high) / logs.error
 
 
 def alphas(
@@ -161,7 +163,9 @@ def alphas(
     be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": alpha / m,
     so that in a share alpha of runs some miss, at most. "none": alpha each.
     """
-    family = _least(p, which)
+    numbers, places = np.unique(which, return_inverse=True)
+    family = np.full(len(numbers), np.nan)
+    np.fmin.at(family, places, p)
     count = int(np.count_nonzero(~np.isnan(family)))
     if correction == "none" or not count:
         return alpha, alpha
@@ -169,14 +173,6 @@ def alphas(
         return alpha / count, alpha / count
     answering = int(np.count_nonzero(adjust(family, "bh") <= alpha))
     return alpha * max(answering, 1) / count, alpha * min(answering + 1, count) / count
-
-
-def _least(p: Array, which: Sequence[int]) -> Array:
-    """The least p of each measurement."""
-    numbers, place = np.unique(which, return_inverse=True)
-    least = np.full(len(numbers), np.nan)
-    np.fmin.at(least, place, p)
-    return least
 
 
 # Turns the interval of a log ratio into a verdict.
@@ -190,6 +186,11 @@ Codes = NDArray[np.int8]
 Rows = NDArray[np.bool_]
 
 
+def testable(logs: TrimmedMeans) -> Rows:
+    """Which rows have an interval, and the blocks that anything said of them needs."""
+    return (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts:
     """Per row the code of a `Verdict`."""
@@ -197,11 +198,11 @@ class Verdicts:
     code: Codes
 
     @classmethod
-    def by(cls, testable: Rows, faster: Rows, differs: Rows, beyond: Rows, within: Rows) -> Self:
+    def by(cls, tested: Rows, faster: Rows, differs: Rows, beyond: Rows, within: Rows) -> Self:
         """The verdicts of rows by what is known of them: whether they differ from 0, on which side,
         whether they then lie beyond the margin, and else within it."""
         choices = (
-            (~testable, Verdict.NOT_TESTABLE),
+            (~tested, Verdict.NOT_TESTABLE),
             (differs & beyond & faster, Verdict.MATERIALLY_FASTER),
             (differs & faster, Verdict.FASTER),
             (differs & beyond, Verdict.MATERIALLY_SLOWER),
@@ -247,16 +248,16 @@ def decide(
     """
     if not margin > 0:
         raise ValueError(f"the margin must be above 0, got {margin}")
-    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    tested, reach = testable(logs), np.log1p(margin)
 
-    def holds(p: Array) -> NDArray[np.bool_]:
-        return adjust(np.where(testable, p / share, np.nan), correction) <= alpha
+    def holds(p: Array) -> Rows:
+        return adjust(np.where(tested, p / share, np.nan), correction) <= alpha
 
-    differs, beyond = holds(p_values(logs)), holds(beyond_margin_p(logs, margin))
-    within = holds(equivalence_p(logs, margin))
+    differs, beyond = holds(p_values(logs)), holds(beyond_p(logs, -reach, reach))
+    within = holds(within_p(logs, -reach, reach))
     if small_is_nothing:
         differs &= ~within
-    return Verdicts.by(testable, logs.mean < 0, differs, beyond, within)
+    return Verdicts.by(tested, logs.mean < 0, differs, beyond, within)
 
 
 # Mean log ratios over the cases of a group, and what may be said of all of them at once.
@@ -318,28 +319,28 @@ def together(
     equivalent: it lies within that. Rows of fewer than `MIN_BLOCKS` blocks or without an error are
     not testable: they get no interval and do not count.
     """
-    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    low, high = np.full((2, len(testable)), np.nan)
-    shares = np.broadcast_to(share, testable.shape)
+    tested = testable(logs)
+    low, high = np.full((2, len(tested)), np.nan)
+    shares = np.broadcast_to(share, tested.shape)
     for each in np.unique(shares).tolist():
-        ends = logs.interval(1 - alpha * each / max(int(testable.sum()), 1))
-        rows = testable & (shares == each)
+        ends = logs.interval(1 - alpha * each / max(int(tested.sum()), 1))
+        rows = tested & (shares == each)
         low[rows], high[rows] = (end[rows] for end in ends)
-    return _told(low, high, margin, testable)
+    return _told(low, high, margin, tested)
 
 
 def at_level(logs: TrimmedMeans, margin: float, level: float) -> Together:
     """The same where each interval has the coverage `level`, whatever family that comes from."""
-    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    low, high = (np.where(testable, end, np.nan) for end in logs.interval(level))
-    return _told(low, high, margin, testable)
+    tested = testable(logs)
+    low, high = (np.where(tested, end, np.nan) for end in logs.interval(level))
+    return _told(low, high, margin, tested)
 
 
-def _told(low: Array, high: Array, margin: float, testable: Rows) -> Together:
+def _told(low: Array, high: Array, margin: float, tested: Rows) -> Together:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     limit = np.log1p(margin)
     within = np.fmax(-low, high) < limit
-    return Together(low, high, Verdicts.by(testable, high < 0, near > 0, near > limit, within))
+    return Together(low, high, Verdicts.by(tested, high < 0, near > 0, near > limit, within))
 
 
 def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:

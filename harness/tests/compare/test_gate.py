@@ -22,7 +22,7 @@ from sqlitmus.run import session
 from sqlitmus.run.measure.blocks import Ended
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.stats.estimate import trimmed_means
-from sqlitmus.stats.verdict import beyond_margin_p, pocock
+from sqlitmus.stats.verdict import beyond_p, pocock
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -88,7 +88,7 @@ def test_several_looks_ask_for_more_at_each() -> None:
     found = slower(1.0565, spread=0.015)
     times = found.samples.time
     logs = trimmed_means(np.log(times[0, 1:2] / times[0, 0:1]))
-    (p,) = beyond_margin_p(logs, SHARE).tolist()
+    (p,) = beyond_p(logs, -np.inf, np.log1p(SHARE)).tolist()
     assert pocock(3) < p < 0.05  # where one look would alarm
     assert gate(found, SHARE, 1) == ALARM
     assert gate(found, SHARE, 3) == OPEN

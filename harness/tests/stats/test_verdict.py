@@ -14,12 +14,12 @@ from sqlitmus.stats.verdict import (
     Verdicts,
     adjust,
     alarms,
-    beyond_margin_p,
+    beyond_p,
     decide,
-    equivalence_p,
     p_values,
     pocock,
     share,
+    within_p,
 )
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
 from tests.stats.oracle import scipy_stats
@@ -179,25 +179,17 @@ def test_p_is_yuens(blocks: int) -> None:
     assert p_values(trimmed_means(values))[0] == pytest.approx(float(expected.pvalue), rel=1e-9)
 
 
-def test_p_beyond_the_margin_is_the_interval_beyond_it() -> None:
-    means, bound = logs(), np.log1p(MARGIN)
-    low, high = means.interval()
-    beyond = (low > bound) | (high < -bound)
-    assert 100 < beyond.sum() < len(beyond) - 100
-    assert np.array_equal(beyond_margin_p(means, MARGIN) <= 0.05, beyond)
-
-
 def test_equivalence_is_two_one_sided_tests() -> None:
     means, bound = logs(rows=50), np.log1p(MARGIN)
     above = scipy_stats.t.sf((bound + means.mean) / means.error, means.freedom)
     below = scipy_stats.t.sf((bound - means.mean) / means.error, means.freedom)
     expected = np.maximum(above, below)
-    assert equivalence_p(means, MARGIN) == pytest.approx(expected, rel=1e-9)
+    assert within_p(means, -bound, bound) == pytest.approx(expected, rel=1e-9)
 
 
 def test_no_interval_has_no_p() -> None:
     nothing = trimmed_means(np.array([[0.3, np.nan, np.nan], [0.3, 0.3, 0.3]]))
-    for p in (p_values(nothing), beyond_margin_p(nothing, 0.02), equivalence_p(nothing, 0.02)):
+    for p in (p_values(nothing), beyond_p(nothing, -1, 1), within_p(nothing, -1, 1)):
         assert np.isnan(p).all()
 
 
