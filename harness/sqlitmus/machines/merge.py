@@ -153,9 +153,11 @@ def merge_of(db: Connection) -> Merge | None:
     row = db.execute("SELECT name, created, sqlitmus, refused, expected FROM merged").fetchone()
     if row is None:
         return None
-    *of, refused, expected = row
+    name, created, sqlitmus, refused, expected = row
     return Merge(
-        *of,
+        name,
+        created,
+        sqlitmus,
         parsed(list[Refused], refused, "merged: refused"),
         parsed(list[str], expected, "merged: expected"),
     )
@@ -417,7 +419,10 @@ def merged(file: Path) -> Merged | None:
         if made is None:
             return None
         rows = db.execute("SELECT id, machine, kind, label FROM run ORDER BY id").fetchall()
-        machines = [MergedMachine(*row, plan_of(db, row[0])) for row in rows]
+        machines = [
+            MergedMachine(number, name, kind, label, plan_of(db, number))
+            for number, name, kind, label in rows
+        ]
     names = Counter(machine.name for machine in machines)
     if repeated := [name for name, times in names.items() if times > 1]:
         raise UsageError(
