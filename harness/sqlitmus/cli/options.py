@@ -224,7 +224,7 @@ def finish(
         write(text_of(report, format_, all_rows=all_rows, brief=not explain), None)
     for line in ended.findings:
         progress.insist(line)
-    if not explain:
+    if report.kind == "suite" and not explain:
         progress.say(f"in words: ./just report {shlex.quote(str(directory))} --format text")
     progress.say(f"report: {directory / 'report.html'}")
     raise typer.Exit(ended.exit)

@@ -327,9 +327,12 @@ def _title(document: Document) -> Iterator[Text]:
     yield Text()
 
 
+NEVER_LEFT_OUT = {"problems", "missing"}  # wrong or failed cells, and runners that are not here
+
+
 def _brief(document: Document, width: int, *, plain: bool) -> Iterator[RenderableType]:
     yield from _title(document)
-    yield _line(document.answer)
+    yield from (_line(text) for text in document.answer)
     for table in document.brief:
         if table.rows:
             yield Text()
@@ -340,6 +343,9 @@ def _brief(document: Document, width: int, *, plain: bool) -> Iterator[Renderabl
     if document.notices:
         yield _line("! " + " \u00b7 ".join(notice.gist for notice in document.notices), "yellow")
     yield from (_line(text, "dim") for text in document.trust[:1])
+    for section in document.sections:
+        if section.id in NEVER_LEFT_OUT:
+            yield from _section(section, width, plain=plain, all_rows=False)
     for block in document.foot:
         if isinstance(block, Legend):
             yield from _block(block, width, plain=plain, all_rows=False)

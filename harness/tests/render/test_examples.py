@@ -7,6 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.render.html import page as html
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary import paths
 from tests.render.printing import as_markdown, as_text
 
@@ -43,6 +44,15 @@ def test_a_brief_text_says_of_whom_a_note_is() -> None:
     text = " ".join(brief("service").split())
     case = "service-writers begin=immediate workers=2 profile=own-timeout"
     assert f"{case}: node, bun, deno, rust-ffi" in text
+
+
+def test_a_brief_text_names_what_went_wrong(small: Report) -> None:
+    whole, short = as_text(small), as_text(small, brief=True)
+    problems = whole[whole.index("\nWrong or failed\n") : whole.index("\nNot here\n")]
+    assert problems in short
+    assert [line for line in whole.splitlines() if " is not here. " in line]
+    for line in whole.splitlines():
+        assert " is not here. " not in line or line in short
 
 
 @pytest.mark.parametrize("name", ["claims", "advise", "compare-node"])

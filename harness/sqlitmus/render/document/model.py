@@ -273,8 +273,8 @@ class Document:
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
     `answers` is a table that belongs to the headline, if there is one; `definition` says what their
-    times are. `runners` are those that its tables and charts name. `brief` are the tables that
-    stand for all in a brief text.
+    times are. `runners` are those that its tables and charts name. `answer` and the tables in
+    `brief` stand for all in a brief text.
     """
 
     title: str
@@ -290,12 +290,8 @@ class Document:
     definition: str = ""
     machine: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     runners: list[Runner] = field(default_factory=list[Runner])
+    answer: list[str] = field(default_factory=list[str])
     brief: list[Table] = field(default_factory=list[Table])
-
-    @property
-    def answer(self) -> str:
-        """The first sentence of the headline."""
-        return re.split(r"(?<=[.])\s", self.headline[0], maxsplit=1)[0] if self.headline else ""
 
     def tables(self) -> Iterator[Table]:
         """Every table, in order."""

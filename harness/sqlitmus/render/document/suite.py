@@ -1,5 +1,6 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
@@ -46,7 +47,14 @@ def build(report: Report) -> Document:
     whole = Table("matrix", CASE, [], [], title=f"{cases.title}, by case", matrix=True)
     for table in cases.tables():
         whole = replace(whole, columns=table.columns, rows=[*whole.rows, *table.rows])
-    return replace(document, brief=[*ranked, whole])
+    return replace(document, answer=_answer(report, document.headline), brief=[*ranked, whole])
+
+
+def _answer(report: Report, headline: list[str]) -> list[str]:
+    """The first sentence of the decision, and of what is said before it; without one, of all."""
+    decided = [isinstance(each, Weighed | Recommendation) for each in report.headline]
+    last = decided.index(True) + 1 if any(decided) else len(headline)
+    return [re.split(r"(?<=[.])\s", text, maxsplit=1)[0] for text in headline[:last]]
 
 
 def _said(report: Report, kind: type[Said]) -> Said | None:
