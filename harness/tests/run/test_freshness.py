@@ -201,6 +201,7 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     ready = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path).job(case, PYTHON, "verify")
     assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
     assert (ready.target is not None) == copied
+    assert "readback" not in ready.required.left_open
 
 
 def source(file: Path | None) -> Callable[[PlannedCase], Path | None]:
@@ -227,10 +228,10 @@ def test_a_timed_process_reads_back_only_what_the_harness_cannot(
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
     case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
-    fixtures = Fixtures(KNOWN, "s", lambda _: None)
-    preparation = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path)
+    preparation = Preparation(KNOWN, Fixtures(KNOWN, "s", print), Copies(), "s", tmp_path)
     ready = preparation.job(case, PYTHON, mode, digest=digest)
     assert bool(Job.model_validate_json(ready.file.read_bytes()).readback) is asked
+    assert ("readback" in ready.required.left_open) is not asked
     assert ready.readback, "the harness reads the file in either case"
 
 

@@ -251,10 +251,6 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
     return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
 
 
-def _place(name: str, ranked: list[str]) -> int:
-    return ranked.index(name) if name in ranked else len(ranked)
-
-
 def _over(order: Ranking, name: str) -> Cell:
     """A runner's time over that of the first, or why there is no ratio."""
     contrast = order.contrast(name)
@@ -355,7 +351,9 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
                 ],
                 key=each.runner,
             )
-            for each in sorted(first.costs, key=lambda cost: _place(cost.runner, ranked))
+            for each in sorted(
+                first.costs, key=lambda cost: [*ranked, cost.runner].index(cost.runner)
+            )
         ],
         title=f"Database time per 1,000 requests of {first.preset}",
     )

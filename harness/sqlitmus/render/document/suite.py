@@ -44,10 +44,11 @@ def build(report: Report) -> Document:
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )
     ranked = [table for section in [*workload, *presets] for table in section.tables()][-1:]
-    whole = Table("matrix", CASE, [], [], title=f"{cases.title}, by case", matrix=True)
-    for table in cases.tables():
-        whole = replace(whole, columns=table.columns, rows=[*whole.rows, *table.rows])
-    return replace(document, answer=_answer(report, document.headline), brief=[*ranked, whole])
+    groups = [*cases.tables()]
+    rows = [row for table in groups for row in table.rows]
+    title = f"{cases.title}, by case"
+    whole = [replace(table, id="matrix", rows=rows, title=title) for table in groups[:1]]
+    return replace(document, answer=_answer(report, document.headline), brief=[*ranked, *whole])
 
 
 def _answer(report: Report, headline: list[str]) -> list[str]:

@@ -124,7 +124,8 @@ class Preparation:
         readback = job.readback
         # A timed process reads nothing back that the harness can hold against the oracle's: its
         # rows would be most of its memory. What it leaves out at SQLITE_BUSY it alone knows.
-        if copy and mode == "measure" and not (digest or job.measure.tolerate_busy):
+        unasked = copy and mode == "measure" and not (digest or job.measure.tolerate_busy)
+        if unasked:
             job = job.model_copy(update={"readback": []})
         file = self._scratch / f"{name}.job.json"
         try:
@@ -141,7 +142,7 @@ class Preparation:
             job.measure.tolerate_busy,
             digest,
             0 if spec.writes else case.walk,
-            _left_open(spec, job),
+            _left_open(spec, job) | ({"readback"} if unasked else set[str]()),
         )
         launched: list[Level] = ["workers"] if case.processes else []
         levels: frozenset[Level] = frozenset([*contract.levels(job), *launched])
@@ -170,12 +171,9 @@ class Preparation:
 
 
 def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
-    """What of the answer to `job` depends on the language or on which worker comes first, or is not
-    asked."""
+    """What of the answer to `job` depends on the language, or on which worker comes first."""
     together = spec.mixed and job.mode == "measure" and job.measure.workers > 1
     parts = {"rows", "checksum"} if together else set[str]()
-    if not job.readback:
-        parts |= {"readback"}
     return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))
 
 
