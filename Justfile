@@ -100,7 +100,7 @@ bench-house *ARGS:
 bench-page *CELLS:
     @python harness/benchmarks/page.py "$@"
 
-# Do the figures say what a user pays? Whole runs against plain programs for the same work; hours, or less with --cases
+# Do the figures say what a user pays? Plain programs in the same sets of turns; an hour, or less with --cases
 [group("work on sqlitmus")]
 bench-truth *ARGS:
     @python harness/benchmarks/truth.py "$@"

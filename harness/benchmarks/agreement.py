@@ -1,7 +1,7 @@
-"""What repetitions of plain programs and of whole runs say of each other. Pure.
+"""What plain programs and runs say of each other. Pure.
 
-A repetition holds, of one case, what each driver's plain program took and what runs published of
-it. Ratios are taken within a repetition; an interval is Student's, over the repetitions.
+A run holds, of one case, what each driver's processes and its plain program took block by block,
+and what was published. Ratios are taken within a block; an interval is Student's, over the blocks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,15 +45,30 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
-    """One case once, by driver: ns per unit of the plain programs, and the share of their time in
-    which they waited for a processor, both empty where none were played; and what each way of
-    measuring published."""
+class Plain:
+    """A plain program in a block: ns per unit of work less what others took, the share of its time
+    in which it waited for a processor, and its SQLite."""
+
+    ns: float
+    waited: float = 0.0
+    sqlite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One case in a run of that `scheme`, by driver: ns per unit of each block, of its processes
+    and of its plain program, both empty where none was played; and what was published."""
 
     case: str
-    plain: Mapping[str, float]
-    waited: Mapping[str, float]
-    published: Mapping[str, Mapping[str, Published]]
+    scheme: str
+    product: dict[str, Mapping[int, float]]
+    plain: dict[str, Mapping[int, Plain]]
+    published: dict[str, Published]
+
+    def logs(self, driver: str) -> dict[int, tuple[float, float]]:
+        """By block, ln of the time of its process and of its plain program."""
+        product, plain = self.product[driver], self.plain[driver]
+        return {b: (log(product[b]), log(plain[b].ns)) for b in plain if b in product}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +88,41 @@ class Compared:
         return [bounds.mark(self.limit) for bounds in self.over_plain.values()]
 
 
-def levels(repetitions: Sequence[Repetition]) -> list[Compared]:
-    """Published times over those of the plain programs."""
+def levels(runs: Sequence[Run]) -> list[Compared]:
+    """Times over those of the plain programs."""
     return [
-        _compared(case, driver, mine, lambda each, driver=driver: each[driver])
-        for case, mine in _by_case(repetitions)
+        _compared(case, driver, mine, lambda run, driver=driver: _level(run, driver))
+        for case, mine in _by_case(runs)
         for driver in mine[0].plain
     ]
 
 
-def ratios(repetitions: Sequence[Repetition], reference: str) -> list[Compared]:
+def ratios(runs: Sequence[Run], reference: str) -> list[Compared]:
     """Published ratios to the reference over those of the plain programs."""
     return [
-        _compared(case, driver, mine, lambda each, driver=driver: each[driver] / each[reference])
-        for case, mine in _by_case(repetitions)
+        _compared(case, driver, mine, lambda run, driver=driver: _ratio(run, driver, reference))
+        for case, mine in _by_case(runs)
         for driver in mine[0].plain
         if driver != reference and reference in mine[0].plain
     ]
+
+
+def _level(run: Run, driver: str) -> list[tuple[float, float]]:
+    return [*run.logs(driver).values()]
+
+
+def _ratio(run: Run, driver: str, reference: str) -> list[tuple[float, float]]:
+    """By block, ln of both ratios; those of the run are moved so that their mean is what it
+    published."""
+    mine, theirs = run.logs(driver), run.logs(reference)
+    pairs = [
+        (mine[block][0] - theirs[block][0], mine[block][1] - theirs[block][1])
+        for block in mine
+        if block in theirs
+    ]
+    bounds = run.published[driver].ratio
+    moved = log(bounds.value) - fmean(ours for ours, _ in pairs) if bounds else 0.0
+    return [(ours + moved, plain) for ours, plain in pairs]
 
 
 def estimate(logs: Sequence[float]) -> Bounds:
@@ -142,30 +175,30 @@ def held(pairs: Iterable[tuple[str, Published, Published]]) -> Held:
     )
 
 
-def within(
-    repetitions: Sequence[Repetition], one: str, other: str
-) -> Iterator[tuple[str, Published, Published]]:
-    """The same ratio by two ways of measuring, in each repetition."""
-    for each in repetitions:
-        yield from _pairs(each.case, each.published.get(one, {}), each.published.get(other, {}))
+def within(runs: Sequence[Run], one: str, other: str) -> Iterator[tuple[str, Published, Published]]:
+    """The same ratio in two schemes, by the first run of each, the second, and so on."""
+    for _, mine in _by_case(runs):
+        pairs = zip(_in(one, mine), _in(other, mine), strict=False)
+        for first, second in pairs:
+            yield from _pairs(first, second)
 
 
-def between(
-    repetitions: Sequence[Repetition], way: str
-) -> Iterator[tuple[str, Published, Published]]:
-    """The same ratio by the same way of measuring, in each repetition and in the one before."""
-    for _, mine in _by_case(repetitions):
-        for before, each in pairwise(mine):
-            yield from _pairs(each.case, each.published.get(way, {}), before.published.get(way, {}))
+def between(runs: Sequence[Run], scheme: str) -> Iterator[tuple[str, Published, Published]]:
+    """The same ratio in each run of a scheme and in the one before."""
+    for _, mine in _by_case(runs):
+        for before, each in pairwise(_in(scheme, mine)):
+            yield from _pairs(each, before)
 
 
-def _pairs(
-    case: str, one: Mapping[str, Published], other: Mapping[str, Published]
-) -> Iterator[tuple[str, Published, Published]]:
+def _in(scheme: str, runs: Sequence[Run]) -> list[Run]:
+    return [run for run in runs if run.scheme == scheme]
+
+
+def _pairs(one: Run, other: Run) -> Iterator[tuple[str, Published, Published]]:
     """What both published, by case and driver."""
-    for driver in one:
-        if driver in other:
-            yield f"{case} {driver}", one[driver], other[driver]
+    for driver, mine in one.published.items():
+        if driver in other.published:
+            yield f"{one.case} {driver}", mine, other.published[driver]
 
 
 def p_of(one: Published, other: Published) -> float:
@@ -188,25 +221,23 @@ def _logs(published: Published) -> tuple[float, float, float]:
 def _compared(
     case: str,
     driver: str,
-    repetitions: Sequence[Repetition],
-    figure: Callable[[Mapping[str, float]], float],
+    runs: Sequence[Run],
+    logs: Callable[[Run], list[tuple[float, float]]],
 ) -> Compared:
-    """`figure` of a driver, from the times of all by name."""
-    plain = [log(figure(each.plain)) for each in repetitions]
+    """A driver in a case; `logs` are those of a run, product and plain, by block."""
+    by_scheme: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        by_scheme.setdefault(run.scheme, []).extend(logs(run))
+    plain = [log for each in by_scheme.values() for _, log in each]
     over_plain = {
-        way: estimate(
-            [
-                log(figure({name: cell.ns for name, cell in each.published[way].items()})) - mine
-                for each, mine in zip(repetitions, plain, strict=True)
-            ]
-        )
-        for way in repetitions[0].published
+        scheme: estimate([mine - plain for mine, plain in each])
+        for scheme, each in by_scheme.items()
     }
-    ns = exp(fmean(log(each.plain[driver]) for each in repetitions))
+    ns = exp(fmean(log for run in runs for _, log in _level(run, driver)))
     limit = LIMIT if ns >= 1000 else LIMIT_BELOW_1_US
     return Compared(case, driver, exp(fmean(plain)), over_plain, limit)
 
 
-def _by_case(repetitions: Sequence[Repetition]) -> Iterator[tuple[str, list[Repetition]]]:
-    for case in dict.fromkeys(each.case for each in repetitions):
-        yield case, [each for each in repetitions if each.case == case]
+def _by_case(runs: Sequence[Run]) -> Iterator[tuple[str, list[Run]]]:
+    for case in dict.fromkeys(run.case for run in runs):
+        yield case, [run for run in runs if run.case == case]

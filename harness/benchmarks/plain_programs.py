@@ -8,9 +8,10 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Timer
 from typing import Any, Self
 
 from benchmarks.asked import job_of
@@ -38,23 +39,20 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "rust": ("{plain-rust}",),
     "dotnet": ("{plain-dotnet}",),
 }
-# A case, the work of its program, and for writes how many operations stand for a second: they are
-# counted, not timed, so that all programs leave the same table.
-CASES: Mapping[str, tuple[str, int]] = {
-    "get-pk": ("user", 0),
-    "get-pk@profile=shipped": ("user", 0),
-    "get-index": ("user", 0),
-    "all": ("users", 0),
-    "scan-pk-range": ("range", 0),
-    "scan-index-range": ("range", 0),
-    "insert-autocommit": ("insert", 16_000),
-    "insert-transaction": ("insert-100", 3_200),
-    "update-pk": ("update-100", 3_200),
+# A case, and the work of its program.
+CASES: Mapping[str, str] = {
+    "get-pk": "user",
+    "get-pk@profile=shipped": "user",
+    "get-index": "user",
+    "all": "users",
+    "scan-pk-range": "range",
+    "scan-index-range": "range",
+    "insert-autocommit": "insert",
+    "insert-transaction": "insert-100",
+    "update-pk": "update-100",
 }
 ROUND = {"document": 16, "recent": 2, "words": 1, "visit": 1}  # of docs/workload/app.toml
 BALANCE = "SELECT balance, updated FROM accounts WHERE id = ?"
-CHUNK = 16  # operations from one look at the clock to the next
-WARMUP_S = 1
 TIMEOUT_S = 600.0
 
 
@@ -64,13 +62,17 @@ class Task:
     reads the `answers` to each row of the pool."""
 
     work: str
-    per_second: int
     sql: str
     pragmas: list[str]
     pool: list[list[Value]]
     units: int
     fixture: Path
     answers: list[tuple[int, int]]
+
+    @property
+    def writes(self) -> bool:
+        """Whether its program changes the database."""
+        return not self.answers
 
     @classmethod
     def of(cls, known: Catalog, case_id: str, installed: Installed, folder: Path) -> Self:
@@ -83,11 +85,17 @@ class Task:
         assert step.parameters
         fixture = folder / "fixture.db"
         fresh_copy(Path(job.database.path), fixture)
-        work, per_second = CASES[case_id]
+        work = CASES[case_id]
         pool = step.parameters.rows
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in job.connection.pragmas]
-        answers = [] if per_second else answers_of(fixture, step.sql, pool)
-        return cls(work, per_second, step.sql, pragmas, pool, case.per_operation, fixture, answers)
+        writes = work.startswith(("insert", "update"))
+        answers = [] if writes else answers_of(fixture, step.sql, pool)
+        return cls(work, step.sql, pragmas, pool, case.per_operation, fixture, answers)
+
+    @property
+    def walk(self) -> int:
+        """Operations that reach all of the pool."""
+        return -(-len(self.pool) // self.units)
 
     def _balance(self, executed: int, key: Value) -> float:
         """That of a row to which so many executions have added in turn."""
@@ -103,15 +111,8 @@ class Task:
         """The same by a program that begins its pool again after so many rows: a fault."""
         return replace(self, pool=self.pool[:rows], answers=self.answers[:rows])
 
-    def text(self, database: Path, seconds: float) -> str:
+    def text(self, database: Path) -> str:
         """What a program reads."""
-        whole, warmup_s = _chunks(len(self.pool) / self.units), min(WARMUP_S, seconds)
-        if self.per_second:
-            warmup = {"operations": max(whole, _chunks(self.per_second * warmup_s)), "seconds": 0}
-            timed = {"operations": _chunks(self.per_second * seconds), "seconds": 0}
-        else:
-            warmup = {"operations": whole, "seconds": warmup_s}
-            timed = {"operations": 0, "seconds": seconds}
         return json.dumps(
             {
                 "database": str(database),
@@ -119,15 +120,12 @@ class Task:
                 "sql": self.sql,
                 "pool": self.pool,
                 "work": self.work,
-                "warmup": warmup,
-                "timed": timed,
             }
         )
 
-    def problem(self, told: Mapping[str, Any], database: Path) -> str | None:
+    def problem(self, told: Mapping[str, Any], operations: int, database: Path) -> str | None:
         """In what `told` is not what so many operations on the whole pool come to, or None."""
-        operations = int(told["warmup"]["operations"]) + int(told["timed"]["operations"])
-        if not self.per_second:
+        if not self.writes:
             rounds, rest = divmod(operations, len(self.pool))
             due = tuple(
                 rounds * sum(column) + sum(column[:rest])
@@ -162,7 +160,7 @@ class Service:
     answers: dict[str, list[tuple[int, int]]]
     fixture: Path
     work = "service"
-    per_second = 1  # what writes has a copy of its own
+    writes = True
 
     @classmethod
     def of(cls, known: Catalog, file: Path) -> Self:
@@ -185,14 +183,15 @@ class Service:
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in ready.pragmas]
         return cls(pragmas, sql, pools, answers, database)
 
+    walk = 0  # as many rounds as its runner does
+
     @property
     def units(self) -> int:
         """Queries of a round."""
         return sum(ROUND.values())
 
-    def text(self, database: Path, seconds: float) -> str:
+    def text(self, database: Path) -> str:
         """What a program reads."""
-        phases = {"warmup": min(WARMUP_S, seconds), "timed": seconds}
         return json.dumps(
             {
                 "database": str(database),
@@ -200,13 +199,11 @@ class Service:
                 "sql": self.sql,
                 "pool": self.pools,
                 "work": self.work,
-                **{name: {"operations": 0, "seconds": each} for name, each in phases.items()},
             }
         )
 
-    def problem(self, told: Mapping[str, Any], database: Path) -> str | None:
+    def problem(self, told: Mapping[str, Any], rounds: int, database: Path) -> str | None:
         """In what `told` is not what so many rounds come to, or None."""
-        rounds = int(told["warmup"]["operations"]) + int(told["timed"]["operations"])
         due = [0, 0]
         for name, answers in self.answers.items():
             walks, rest = divmod(rounds * ROUND[name], len(answers))
@@ -229,13 +226,92 @@ def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tup
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """What a plain program came to: its total time over units of work, and the share of that time
-    in which it waited for a processor; its SQLite."""
+class Phase:
+    """What a plain program did: operations, their total time, and how long of it the program waited
+    for a processor."""
 
-    ns: float
-    waited: float
-    sqlite: str
+    operations: int
+    ns: int
+    waited_ns: int
+
+
+class Program:
+    """A plain program under way: it works when it is asked, and says at its end what it came to.
+
+    Raises NotFit wherever it fails, or did other work than it was told.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        environment: Mapping[str, str],
+        task: Task | Service,
+        folder: Path,
+    ) -> None:
+        self._title = f"plain program {name}, {task.work}"
+        self._task, self._database, self._log = task, task.fixture, folder / "log"
+        if task.writes:
+            self._database = folder / "copy.db"
+            fresh_copy(task.fixture, self._database)
+        file = folder / "task.json"
+        file.write_text(task.text(self._database), "utf-8")
+        self._operations = 0
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [*command, str(file)],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self._deadline = Timer(TIMEOUT_S, self._process.kill)
+        self._deadline.daemon = True
+        self._deadline.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process, whose first thread does the work."""
+        return self._process.pid
+
+    def work(self, *operations: int, seconds: float = 0) -> list[Phase]:
+        """Phases of so many operations, without a pause; each goes on for so many seconds."""
+        assert self._process.stdin
+        asked = ({"operations": number, "seconds": seconds} for number in operations)
+        with suppress(BrokenPipeError):  # what it said of that is read below
+            self._process.stdin.write("".join(f"{json.dumps(each)}\n" for each in asked))
+            self._process.stdin.flush()
+        lines = [self._line() for _ in operations]
+        phases = [Phase(told["operations"], told["ns"], told["waited"]) for told in lines]
+        self._operations += sum(phase.operations for phase in phases)
+        return phases
+
+    def end(self) -> str:
+        """Its SQLite."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        told = self._line()
+        self._process.wait()
+        self._deadline.cancel()
+        if problem := self._task.problem(told, self._operations, self._database):
+            raise NotFit(f"{self._title}: {problem}")
+        return told["sqlite"]
+
+    def kill(self) -> None:
+        """It is gone, whatever it does."""
+        self._deadline.cancel()
+        with self._process:  # closes its pipes
+            self._process.kill()
+
+    def _line(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            code = self._process.wait()
+            log = self._log.read_text("utf-8", "replace")
+            raise NotFit(f"{self._title}, exit code {code}:\n{log}")
+        return json.loads(line)
 
 
 class Programs:
@@ -250,33 +326,11 @@ class Programs:
         }
         self._folder = folder
 
-    def play(self, name: str, task: Task | Service, seconds: float) -> Played:
-        """Run one program. Raises NotFit when it fails, or did other work than it was told."""
-        database, file = task.fixture, self._folder / "task.json"
-        if task.per_second:
-            database = self._folder / "copy.db"
-            fresh_copy(task.fixture, database)
-        file.write_text(task.text(database, seconds), "utf-8")
-        try:
-            done = subprocess.run(
-                [*self._commands[name], str(file)],
-                env=self._environments[name],
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NotFit(f"plain program {name}, {task.work}: {error}") from error
-        if done.returncode:
-            raise NotFit(f"plain program {name}, exit code {done.returncode}:\n{done.stderr}")
-        told = json.loads(done.stdout)
-        if problem := task.problem(told, database):
-            raise NotFit(f"plain program {name}, {task.work}: {problem}")
-        timed = told["timed"]
-        each = timed["ns"] / timed["operations"] / task.units
-        return Played(each, timed["waited"] / timed["ns"], told["sqlite"])
+    def __contains__(self, name: str) -> bool:
+        return name in self._commands
 
-
-def _chunks(operations: float) -> int:
-    return -int(-operations // CHUNK) * CHUNK
+    def start(self, name: str, task: Task | Service) -> Program:
+        """One program, which waits to be asked."""
+        folder = self._folder / name
+        folder.mkdir(exist_ok=True)
+        return Program(name, self._commands[name], self._environments[name], task, folder)

@@ -36,7 +36,7 @@ SQL = {
 
 
 def task(work: str, folder: Path) -> Task:
-    """A small one: 16 operations of warm-up, and 32 that are timed."""
+    """A small one."""
     fixture = folder / "fixture.db"
     with closing(sqlite3.connect(fixture)) as connection:
         for table in (USERS, SINK, ACCOUNTS):
@@ -48,10 +48,10 @@ def task(work: str, folder: Path) -> Task:
         connection.commit()
     kind = "insert" if work == "insert-100" else work
     units = 100 if work.endswith("100") else 1
-    counted = 16 if units == 100 or work == "insert" else 0
+    writes = work.startswith(("insert", "update"))
     pragmas = ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"]
-    answers = [] if counted else answers_of(fixture, SQL[kind], POOLS[kind])
-    return Task(work, counted, SQL[kind], pragmas, POOLS[kind], units, fixture, answers)
+    answers = [] if writes else answers_of(fixture, SQL[kind], POOLS[kind])
+    return Task(work, SQL[kind], pragmas, POOLS[kind], units, fixture, answers)
 
 
 @pytest.mark.parametrize("work", [*POOLS, "insert-100"])
@@ -62,37 +62,41 @@ def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
         if word.startswith("{") and word.endswith("}"):
             left_out.tool(word[1:-1])
     programs = Programs(definitions.load(), [name], paths.tools(), tmp_path)
-    played = programs.play(name, task(work, tmp_path), 0.05)
-    assert played.ns > 0
-    assert played.waited >= 0  # of all its threads, so it may exceed the time
-    assert played.sqlite.startswith("3.")
+    program = programs.start(name, task(work, tmp_path))
+    try:
+        alone, *together = program.work(16), program.work(3, 5)
+        (by_the_clock,) = program.work(0, seconds=0.01)
+        assert program.end().startswith("3.")
+    finally:
+        program.kill()
+    assert [phase.operations for phase in (*alone, *together[0])] == [16, 3, 5]
+    assert by_the_clock.operations % 16 == 0
+    assert by_the_clock.ns >= 10_000_000
+    assert by_the_clock.waited_ns >= 0
 
 
-def told(operations: int, rows: int, total: int = 0) -> dict[str, Any]:
-    return {
-        "warmup": {"operations": 1}, "timed": {"operations": operations - 1}, "rows": rows,
-        "sum": total,
-    }  # fmt: skip
+def told(rows: int, total: int = 0) -> dict[str, Any]:
+    return {"rows": rows, "sum": total}
 
 
 def test_reads_that_begin_the_pool_again_too_early_are_found_out(tmp_path: Path) -> None:
     asked = task("user", tmp_path)
-    assert asked.problem(told(8, 8, 8 + 8 + 6), asked.fixture) is None
-    again = asked.problem(told(8, 8, 6 + 6 + 6 + 6), asked.fixture)
+    assert asked.problem(told(8, 8 + 8 + 6), 8, asked.fixture) is None
+    again = asked.problem(told(8, 6 + 6 + 6 + 6), 8, asked.fixture)
     assert again == "rows and sum are (8, 24), not (8, 22)"
-    assert asked.problem(told(8, 7, 22), asked.fixture)
+    assert asked.problem(told(7, 22), 8, asked.fixture)
 
 
 def test_writes_that_are_not_in_the_file_are_found_out(tmp_path: Path) -> None:
     asked = task("insert", tmp_path)
-    assert "not (4, 4, 1)" in str(asked.problem(told(4, 4), asked.fixture))
+    assert "not (4, 4, 1)" in str(asked.problem(told(4), 4, asked.fixture))
     with closing(sqlite3.connect(asked.fixture)) as connection:
         connection.executemany("INSERT INTO sink(a) VALUES (?)", [(1,), (2**31,), (3,), (1,)])
         connection.commit()
-    assert asked.problem(told(4, 4), asked.fixture) is None
-    assert asked.problem(told(4, 3), asked.fixture) == "3 rows changed, not 4"
+    assert asked.problem(told(4), 4, asked.fixture) is None
+    assert asked.problem(told(3), 4, asked.fixture) == "3 rows changed, not 4"
     updated = task_in(tmp_path / "other", "update-100")
-    assert "not (17.0, 7)" in str(updated.problem(told(1, 100), updated.fixture))
+    assert "not (17.0, 7)" in str(updated.problem(told(100), 1, updated.fixture))
 
 
 def task_in(folder: Path, work: str) -> Task:
@@ -105,8 +109,10 @@ def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
     programs = Programs(definitions.load(), ["node"], paths.tools(), tmp_path)
     asked = task("user", tmp_path)
     asked.pragmas.append("PRAGMA nonsense;; nonsense")
-    with pytest.raises(NotFit, match=r'plain program node, exit code 1:(.|\n)*near "nonsense"'):
-        programs.play("node", asked, 0.01)
+    with pytest.raises(
+        NotFit, match=r'plain program node, user, exit code 1:(.|\n)*near "nonsense"'
+    ):
+        programs.start("node", asked).work(1)
 
 
 @pytest.fixture(scope="module")
@@ -126,14 +132,12 @@ def test_a_case_is_asked_with_its_pragmas_over_its_whole_pool(
     case: str, tasks: dict[str, Task], tmp_path: Path
 ) -> None:
     asked = tasks[case]
-    phases = json.loads(asked.text(tmp_path, 1.5))
+    assert json.loads(asked.text(tmp_path))["pool"] == asked.pool
     assert bool(asked.pragmas) == ("shipped" not in case)
     lengths = {"all": 256, "scan-pk-range": 64, "scan-index-range": 32}
     assert len(asked.pool) == lengths.get(case, 4096)
-    assert phases["warmup"]["operations"] * asked.units >= len(asked.pool)
-    counted = phases["timed"]["operations"]
-    assert counted % 16 == 0
-    assert (counted > 0) == case.startswith(("insert", "update"))
+    assert asked.walk * asked.units >= len(asked.pool)
+    assert asked.writes == case.startswith(("insert", "update"))
 
 
 def test_each_update_changes_its_row(tasks: dict[str, Task]) -> None:

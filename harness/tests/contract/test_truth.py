@@ -1,4 +1,4 @@
-"""Whole runs beside plain programs: whether the benchmark `bench-truth` plays and prints both."""
+"""Runs beside plain programs: whether the benchmark `bench-truth` plays and prints both."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import example_database
-from benchmarks.agreement import Bounds, Published, Repetition
+from benchmarks.agreement import Bounds, Published, Run
 from benchmarks.truth import COMMANDS, report
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
@@ -28,7 +28,7 @@ def truth(*words: str) -> subprocess.CompletedProcess[str]:
         for word in COMMANDS[name]:
             if word.startswith("{") and word.endswith("}"):
                 left_out.tool(word[1:-1])
-    asked = ["--cases", "get-pk", "--drivers", ",".join(DRIVERS), "--blocks", "2", *words]
+    asked = ["--cases", "get-pk", "--drivers", ",".join(DRIVERS), *words]
     return subprocess.run(
         [sys.executable, str(BENCHMARK), *asked],
         capture_output=True,
@@ -40,7 +40,7 @@ def truth(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
-    done = truth("--seconds", "0.2", "--", "--mode", "smoke")
+    done = truth("--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
     heads = [line for line in done.stdout.splitlines() if "÷ plain" in line]
     assert heads[0] == "product ÷ plain"
@@ -55,7 +55,7 @@ def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path:
     file = Path(shutil.copy(paths.ROOT / "docs/workload/app.toml", tmp_path))
     example_database.write(tmp_path / "app.db", 400)
     before = (tmp_path / "app.db").read_bytes()
-    done = truth("--seconds", "0.2", "--workload", str(file), "--", "--mode", "smoke")
+    done = truth("--workload", str(file), "--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
     for name in DRIVERS:
         assert any(line.split()[:2] == ["mix", name] for line in done.stdout.splitlines())
@@ -70,20 +70,18 @@ def test_a_suite_in_both_schemes_is_held_against_itself(
         way: {name: Published(1, Bounds(ratio, ratio * 0.99, ratio * 1.01), 10) for name in "abc"}
         for way, ratio in (("lone", 1.0), ("turns", apart))
     }
-    cases = [Repetition(f"case-{n}", {}, {}, ways) for n in range(3)]
+    cases = [Run(f"case-{n}", way, {}, {}, told) for n in range(3) for way, told in ways.items()]
     assert report(cases, "node") == code
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line[:12] == "turns ÷ lone"
                and "case" not in line[:20]]  # fmt: skip
     assert line.split()[3:5] == ["9", "9" if code else "0"]
 
 
-@pytest.mark.parametrize(("plant", "codes"), [("restarts", {1}), ("nothing", {0, 6})])
-def test_a_pool_that_begins_again_is_found_and_a_whole_one_is_not(
-    plant: str, codes: set[int]
-) -> None:
-    """250 rows fit into the cache of 2 MB, all rows do not; short blocks, since machines drift."""
-    many = ["--blocks", "60", "--seconds", "0.15"]
-    case = ["--cases", "get-pk@profile=shipped", "--drivers", "rust"]
-    done = truth(*case, *many, "--plant", plant)
-    assert done.returncode in codes, done.stdout + done.stderr
-    assert ("OUTSIDE" in done.stdout) == (plant == "restarts")
+@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+@pytest.mark.parametrize("plant", ["restarts", None])
+def test_a_pool_that_begins_again_is_found_and_a_whole_one_is_not(plant: str | None) -> None:
+    """250 rows fit into the cache of 2 MB, all rows do not."""
+    case = ["--cases", "get-pk@profile=shipped", "--drivers", "rust", "--schemes", "turns"]
+    done = truth(*case, *(["--plant", plant] if plant else []), "--", "--blocks", "10")
+    assert done.returncode in ({1} if plant else {0, 6}), done.stdout + done.stderr
+    assert ("OUTSIDE" in done.stdout) == bool(plant)

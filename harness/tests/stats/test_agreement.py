@@ -1,12 +1,10 @@
 """The yardstick's arithmetic: a fault in what is published is told, honest noise is not."""
 
 import random
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 from math import exp, log
-from pathlib import Path
 from statistics import fmean, median
 
 import numpy as np
@@ -14,8 +12,9 @@ import pytest
 
 from benchmarks.agreement import (
     Bounds,
+    Plain,
     Published,
-    Repetition,
+    Run,
     between,
     estimate,
     held,
@@ -24,8 +23,7 @@ from benchmarks.agreement import (
     ratios,
     within,
 )
-from benchmarks.plain_programs import Played
-from benchmarks.truth import calmest, idle, published, report
+from benchmarks.truth import published, report
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary.errors import Exit
 from tests.stats.oracle import scipy_stats
@@ -62,40 +60,44 @@ def reading(driver: str, rows: Sequence[int]) -> float:
     return fmean(spent[len(POOL) :])
 
 
-def repetitions(
+BLOCKS = 8
+
+
+def run_of(
     case: str, plain: dict[str, float], product: dict[str, float], noise: float = 0.003
-) -> list[Repetition]:
+) -> list[Run]:
+    """A run in turns whose blocks are up to twice as slow as others, for all that is in them."""
     rng = random.Random(case)
+    slow = [rng.uniform(1, 2) for _ in range(BLOCKS)]
 
-    def seen(true: dict[str, float]) -> dict[str, float]:
-        return {name: ns * exp(rng.gauss(0, noise)) for name, ns in true.items()}
+    def seen(true: float) -> dict[int, float]:
+        return {n: true * slow[n] * exp(rng.gauss(0, noise)) for n in range(BLOCKS)}
 
-    return [
-        Repetition(
-            case,
-            seen(plain),
-            dict.fromkeys(plain, 0.01),
-            {"turns": {name: Published(ns, None, 10) for name, ns in seen(product).items()}},
-        )
-        for _ in range(5)
-    ]
+    of_product = {name: seen(ns) for name, ns in product.items()}
+    of_plain = {name: {n: Plain(ns) for n, ns in seen(ns).items()} for name, ns in plain.items()}
+    ratios = {name: ns / product["node"] for name, ns in product.items()}
+    published = {
+        name: Published(ns, Bounds(ratios[name], 0, 9) if name != "node" else None, BLOCKS)
+        for name, ns in product.items()
+    }
+    return [Run(case, "turns", {**of_product}, {**of_plain}, published)]
 
 
-def marks(repetitions: Sequence[Repetition]) -> dict[str, str]:
-    rows = [*levels(repetitions), *ratios(repetitions, "node")[:1]]
+def marks(runs: Sequence[Run]) -> dict[str, str]:
+    rows = [*levels(runs), *ratios(runs, "node")[:1]]
     return {name: row.marks[0] for name, row in zip([*TRANSACTION_NS, "ratio"], rows, strict=True)}
 
 
 def test_totals_agree_with_totals() -> None:
     true = {name: fmean(transactions(name)) for name in TRANSACTION_NS}
-    assert set(marks(repetitions("insert", true, true)).values()) == {"within"}
+    assert set(marks(run_of("insert", true, true)).values()) == {"within"}
 
 
 def test_a_median_that_drops_the_checkpoints_is_outside() -> None:
     """Of the slow driver a lap is one iteration, so that it keeps them: the ratio is wrong, too."""
     true = {name: fmean(transactions(name)) for name in TRANSACTION_NS}
     told = {name: by_medians(name) for name in TRANSACTION_NS}
-    assert marks(repetitions("insert", true, told)) == {
+    assert marks(run_of("insert", true, told)) == {
         "node": "OUTSIDE", "rust": "OUTSIDE", "slow": "within", "ratio": "OUTSIDE"
     }  # fmt: skip
 
@@ -103,15 +105,13 @@ def test_a_median_that_drops_the_checkpoints_is_outside() -> None:
 @pytest.mark.parametrize(("rows", "word"), [(POOL, "within"), (POOL[:250], "OUTSIDE")])
 def test_a_pool_that_begins_again_after_250_rows_is_outside(rows: Sequence[int], word: str) -> None:
     true, told = ({name: reading(name, pool) for name in READ_NS} for pool in (POOL, rows))
-    compared = levels(repetitions("get", true, told))
+    compared = levels(run_of("get", true, told))
     assert [row.marks for row in compared] == [[word]] * 2
 
 
 def test_what_is_too_noisy_to_tell_is_wide() -> None:
     true = {"node": 2000.0, "rust": 1000.0}
-    assert {mark for row in levels(repetitions("x", true, true, 0.2)) for mark in row.marks} == {
-        "wide"
-    }
+    assert {mark for row in levels(run_of("x", true, true, 0.2)) for mark in row.marks} == {"wide"}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_interval_against_the_limit(low: float, high: float, word: str) -> No
 
 
 def test_below_a_microsecond_the_limit_is_5_percent() -> None:
-    rows = levels(repetitions("x", {"node": 1100.0, "rust": 900.0}, {"node": 1.0, "rust": 1.0}))
+    rows = levels(run_of("x", {"node": 1100.0, "rust": 500.0}, {"node": 1.0, "rust": 1.0}))
     assert [row.limit for row in rows] == [0.03, 0.05]
 
 
@@ -158,23 +158,17 @@ def test_equal_runs_differ_as_often_as_the_level_says() -> None:
     assert 0.035 < share < 0.06
 
 
-def two_schemes(turns: Callable[[str], float]) -> list[Repetition]:
+def two_schemes(turns: Callable[[str], float]) -> list[Run]:
     rng = np.random.default_rng(5)
     drivers = {"rust": 0.6, "bun": 0.8, "slow": 1.5}
-    node = Published(1.0, None, 20)
+    node = {"node": Published(1.0, None, 20)}
+    lone = lambda: {name: run(ratio, rng) for name, ratio in drivers.items()}  # noqa: E731
+    apart = lambda: {name: run(r * turns(name), rng) for name, r in drivers.items()}  # noqa: E731
     return [
-        Repetition(
-            case,
-            dict.fromkeys(["node", *drivers], 1.0),
-            dict.fromkeys(["node", *drivers], 0.0),
-            {
-                "lone": {"node": node} | {name: run(r, rng) for name, r in drivers.items()},
-                "turns": {"node": node}
-                | {name: run(r * turns(name), rng) for name, r in drivers.items()},
-            },
-        )
+        Run(case, scheme, {}, {}, node | make())
         for _ in range(5)
         for case in ("get", "insert")
+        for scheme, make in (("lone", lone), ("turns", apart))
     ]
 
 
@@ -193,7 +187,7 @@ def test_schemes_that_agree_are_told_so_and_one_ratio_that_does_not_is_named() -
 def test_the_control_is_a_run_against_the_one_before() -> None:
     control = held(between(two_schemes(lambda _: 0.5), "turns"))
     assert (control.count, control.too_many) == (24, False)
-    changed = [*two_schemes(lambda _: 1.0)[:2], *two_schemes(lambda _: 0.5)[:2]]
+    changed = [*two_schemes(lambda _: 1.0)[:4], *two_schemes(lambda _: 0.5)[:4]]
     control = held(between(changed, "turns"))
     assert (control.count, control.differ) == (6, 6)
     assert control.mean == pytest.approx(0.5, abs=0.02)
@@ -214,7 +208,7 @@ def test_the_tables_name_what_is_amiss_and_the_exit_code_says_it(
     product: float, noise: float, code: Exit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = {"node": 2000.0, "rust": 1000.0}
-    made = repetitions("get-pk", plain, {"node": product, "rust": product / 2}, noise)
+    made = run_of("get-pk", plain, {"node": product, "rust": product / 2}, noise)
     assert report(made, "node") == code
     text = capsys.readouterr().out
     assert ("OUTSIDE" in text) == (code == Exit.GATE_FAILED)
@@ -236,35 +230,3 @@ def test_a_row_of_an_export_is_read_by_its_columns() -> None:
     assert published({**row, "ratio_high": "2.1"}) == Published(10.5, Bounds(2, 1.9, 2.1), 12)
     reference = {**row, "ratio": "", "ratio_low": "", "ratio_high": ""}
     assert published(reference) == Published(10.5, None, 12)
-
-
-@pytest.mark.parametrize(
-    ("waits", "attempts", "waited"),
-    [([0.01], 1, 0.01), ([0.3, 0.02], 2, 0.02), ([0.3, 0.1, 0.2, 0.5], 4, 0.1)],
-)
-def test_a_program_that_others_held_up_is_played_again(
-    waits: list[float], attempts: int, waited: float
-) -> None:
-    played = [Played(1.0, share, "3.54.1") for share in waits]
-    each = iter(played)
-    assert calmest(lambda: next(each)) == Played(1.0, waited, "3.54.1")
-    assert len(played) - len(list(each)) == attempts
-
-
-def test_it_waits_for_idle_processors_only_as_long_as_it_may(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pressure, naps = tmp_path / "cpu", list[float]()
-
-    def nap(seconds: float) -> None:
-        naps.append(seconds)
-        if len(naps) == 3:
-            pressure.write_text("some avg10=9.99 avg60=80.00 avg300=0.00 total=1\n", "utf-8")
-
-    monkeypatch.setattr(time, "sleep", nap)
-    idle(60, pressure)  # where the system does not tell
-    pressure.write_text("some avg10=80.00 avg60=0.00 avg300=0.00 total=1\n", "utf-8")
-    idle(0, pressure)
-    assert not naps
-    idle(60, pressure)
-    assert len(naps) == 3

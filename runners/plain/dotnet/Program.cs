@@ -41,9 +41,13 @@ Action work = task.GetProperty("work").GetString() switch
     var other => throw new ArgumentException($"no work is called {other}"),
 };
 
-var warmup = Walk(task.GetProperty("warmup"));
-var timed = Walk(task.GetProperty("timed"));
-Console.WriteLine(JsonSerializer.Serialize(new { sqlite = connection.ServerVersion, warmup, timed, rows, sum, seen }));
+while (Console.ReadLine() is { } line)
+{
+    using var phase = JsonDocument.Parse(line);
+    Console.WriteLine(JsonSerializer.Serialize(Walk(phase.RootElement)));
+}
+
+Console.WriteLine(JsonSerializer.Serialize(new { sqlite = connection.ServerVersion, rows, sum, seen }));
 return 0;
 
 Action FindUser()
@@ -179,15 +183,19 @@ static long Waited()
     return File.Exists(Told) ? long.Parse(File.ReadAllText(Told).Split(' ')[1], CultureInfo.InvariantCulture) : 0;
 }
 
-// Works for so many operations and seconds at least; the clock is looked at after every 16th.
+// Works for so many operations, and then until so many seconds have passed: it looks at the clock after every 16th.
 object Walk(JsonElement phase)
 {
-    var (least, seconds) = (phase.GetProperty("operations").GetInt64(), phase.GetProperty("seconds").GetDouble());
+    var (operations, seconds) = (phase.GetProperty("operations").GetInt64(), phase.GetProperty("seconds").GetDouble());
     var before = Waited();
     var clock = Stopwatch.StartNew();
-    var operations = 0L;
+    for (var i = 0L; i < operations; i++)
+    {
+        work();
+    }
+
     var elapsed = clock.Elapsed;
-    while (operations < least || elapsed.TotalSeconds < seconds)
+    while (elapsed.TotalSeconds < seconds)
     {
         for (var i = 0; i < 16; i++)
         {

@@ -273,7 +273,7 @@ class Relay:
         All have as many rounds. Raises Abandoned when `stopped` between two turns, or when the
         machine stood by meanwhile.
         """
-        watch = _Watch(len(entries))
+        watch = Watch(len(entries))
         asleep_s = conditions.seconds()
         (rounds,) = {entry.turns.rounds for entry in entries}
         self._seats = [
@@ -316,7 +316,7 @@ class Relay:
         for seat in self._seats:
             seat.kill()
 
-    def _warm_up(self, stopped: Callable[[], bool], watch: "_Watch") -> None:
+    def _warm_up(self, stopped: Callable[[], bool], watch: "Watch") -> None:
         """Let all seats warm up, as many at once as there are processors."""
 
         def warm_up(seat: Seat) -> None:
@@ -327,7 +327,7 @@ class Relay:
             list(pool.map(warm_up, self._seats))
         watch.had_turns()
 
-    def _through(self, rounds: list[list[int]], watch: "_Watch") -> Iterator[int]:
+    def _through(self, rounds: list[list[int]], watch: "Watch") -> Iterator[int]:
         """The seats in the order of their turns; each is watched while it waits for its second."""
         for number, places in enumerate(rounds):
             for place in places:
@@ -339,7 +339,7 @@ class Relay:
                     watch.begins(place, seat.cpu_ns())
 
 
-class _Watch:
+class Watch:
     """What each seat did beside its turns: CPU time while it waited, processes that it left."""
 
     def __init__(self, seats: int) -> None:

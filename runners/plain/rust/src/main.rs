@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
@@ -20,8 +20,6 @@ struct Task {
     sql: Value,
     pool: Value,
     work: String,
-    warmup: Phase,
-    timed: Phase,
 }
 
 #[derive(Deserialize)]
@@ -94,7 +92,7 @@ fn main() -> Outcome<()> {
         "user" if task.pool[0][0].is_string() => {
             let pool: Vec<(String,)> = pool(&task)?;
             let mut keys = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let (key,) = keys.next().unwrap();
                 let user = statement.query_row((key,), User::of)?;
                 seen.rows += 1;
@@ -105,7 +103,7 @@ fn main() -> Outcome<()> {
         "user" => {
             let pool: Vec<(i64,)> = pool(&task)?;
             let mut keys = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let (key,) = keys.next().unwrap();
                 let user = statement.query_row((key,), User::of)?;
                 seen.rows += 1;
@@ -116,7 +114,7 @@ fn main() -> Outcome<()> {
         "users" => {
             let pool: Vec<(i64,)> = pool(&task)?;
             let mut keys = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let (from,) = keys.next().unwrap();
                 let list = statement.query_map((from,), User::of)?;
                 let list = list.collect::<rusqlite::Result<Vec<User>>>()?;
@@ -128,7 +126,7 @@ fn main() -> Outcome<()> {
         "range" => {
             let pool: Vec<(i64, i64)> = pool(&task)?;
             let mut keys = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let (from, to) = keys.next().unwrap();
                 let list = statement.query_map((from, to), Entry::of)?;
                 let list = list.collect::<rusqlite::Result<Vec<Entry>>>()?;
@@ -140,7 +138,7 @@ fn main() -> Outcome<()> {
         "insert" => {
             let pool = inserts(&task)?;
             let mut values = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let (a, b, c, d) = values.next().unwrap();
                 seen.rows += statement.execute((a, b, c, d))?;
                 Ok(())
@@ -149,7 +147,7 @@ fn main() -> Outcome<()> {
         "insert-100" => {
             let pool = inserts(&task)?;
             let mut values = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let transaction = Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
                 for _ in 0..100 {
                     let (a, b, c, d) = values.next().unwrap();
@@ -161,7 +159,7 @@ fn main() -> Outcome<()> {
         "update-100" => {
             let pool: Vec<(f64, i64, i64)> = pool(&task)?;
             let mut values = pool.iter().cycle();
-            walk(&task, |seen| {
+            walk(|seen| {
                 let transaction = Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
                 for _ in 0..100 {
                     let (balance, updated, id) = values.next().unwrap();
@@ -193,7 +191,7 @@ fn service(task: &Task, db: &Connection) -> Outcome<()> {
     let visits: Vec<(i64, i64)> = pool_of(&task.pool["visit"])?;
     let (mut keys, mut owners) = (keys.iter().cycle(), owners.iter().cycle());
     let (mut ends, mut visits) = (ends.iter().cycle(), visits.iter().cycle());
-    walk(task, |seen| {
+    walk(|seen| {
         for _ in 0..16 {
             let (key,) = keys.next().unwrap();
             let found = document.query_row((key,), |row| {
@@ -248,17 +246,15 @@ fn bytes(hex: &str) -> Vec<u8> {
     digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
 
-/// Warms up, works by the clock, and prints what was done.
-fn walk(task: &Task, mut work: impl FnMut(&mut Seen) -> rusqlite::Result<()>) -> Outcome<()> {
+/// Does what each line of standard input asks, and prints what was done.
+fn walk(mut work: impl FnMut(&mut Seen) -> rusqlite::Result<()>) -> Outcome<()> {
     let mut seen = Seen::default();
-    let warmup = phase(&task.warmup, || work(&mut seen))?;
-    let timed = phase(&task.timed, || work(&mut seen))?;
+    for line in io::stdin().lines() {
+        let asked: Phase = serde_json::from_str(&line?)?;
+        println!("{}", phase(&asked, || work(&mut seen))?);
+    }
     let Seen { rows, sum } = seen;
-    let sqlite = rusqlite::version();
-    println!(
-        "{}",
-        json!({"sqlite": sqlite, "warmup": warmup, "timed": timed, "rows": rows, "sum": sum})
-    );
+    println!("{}", json!({"sqlite": rusqlite::version(), "rows": rows, "sum": sum}));
     Ok(())
 }
 
@@ -268,12 +264,16 @@ fn waited() -> u64 {
     told.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// Works for so many operations and seconds at least; the clock is looked at after every 16th.
-fn phase(phase: &Phase, mut work: impl FnMut() -> rusqlite::Result<()>) -> Outcome<Value> {
+/// Works for so many operations, and then until so many seconds have passed: it looks at the clock
+/// after every 16th.
+fn phase(asked: &Phase, mut work: impl FnMut() -> rusqlite::Result<()>) -> Outcome<Value> {
     let before = waited();
     let start = Instant::now();
-    let (mut done, mut elapsed) = (0, start.elapsed());
-    while done < phase.operations || elapsed.as_secs_f64() < phase.seconds {
+    for _ in 0..asked.operations {
+        work()?;
+    }
+    let (mut done, mut elapsed) = (asked.operations, start.elapsed());
+    while elapsed.as_secs_f64() < asked.seconds {
         for _ in 0..16 {
             work()?;
         }

@@ -1,0 +1,205 @@
+"""sqlitmus with the plain program of each driver in the same sets of turns.
+
+`plain_turns.py FILE DRIVERS ROWS WORDS…` is `./just WORDS…`, a run or a workload. In each round the
+plain programs take turns among the runners, at random places: as many operations as these, lead-in
+and lap, on the same processor. Where processes do not take turns, a plain program plays before or
+after each process. FILE gets a JSON line for each of them: `case`, `block`, `driver`, `ns` per unit
+of work less what others took, `waited`, the share of that, and `sqlite`. With ROWS above 0 they
+begin their pool again after so many: a fault.
+
+A plain program knows nothing of iterations, rounds or the contract: it counts the time of all the
+work that it is asked for.
+"""
+
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.plain_programs import CASES, Phase, Program, Programs, Service, Task
+from sqlitmus import cli
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.machine import system
+from sqlitmus.run import session
+from sqlitmus.run.measure.agenda import Slot
+from sqlitmus.run.measure.blocks import Measuring, Seating
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.processes.relay import Binding, Entry, Relay, Watch
+from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.verify import context
+from sqlitmus.run.verify.invocations import Attempt
+from sqlitmus.vocabulary import paths
+from sqlitmus.workload.scenarios import MIX
+
+WARMUP_S = 1.0  # of what reads, at least
+
+
+@dataclass(slots=True)
+class Seat:
+    """A plain program with the turns of its runner, whose iterations have `operations`."""
+
+    driver: str
+    program: Program
+    task: Task | Service
+    turns: Turns
+    operations: int
+    phases: list[Phase] = field(default_factory=list[Phase])
+    binding: Binding | None = None
+
+    def warm_up(self, processor: int | None = None) -> None:
+        """As its user would: by the clock what reads. Then it keeps to `processor`."""
+        if self.task.writes:
+            self.program.work(self.turns.warmup * self.operations)
+        else:
+            self.program.work(self.task.walk, seconds=WARMUP_S)
+        if processor is not None:
+            self.binding = Binding(self.program.pid, processor)
+
+    def take_turn(self) -> None:
+        """Lead-in and lap."""
+        counts = (self.turns.lead_in, self.turns.lap)
+        self.phases.append(self.program.work(*(each * self.operations for each in counts))[-1])
+        if self.binding:
+            self.binding.keep_others_off()
+
+    def end(self) -> dict[str, Any]:
+        """What all of its laps come to."""
+        sqlite = self.program.end()
+        ns = sum(phase.ns for phase in self.phases)
+        waited = sum(phase.waited_ns for phase in self.phases)
+        units = sum(phase.operations for phase in self.phases) * self.task.units
+        per_unit = (ns - waited) / units
+        return {"driver": self.driver, "ns": per_unit, "waited": waited / ns, "sqlite": sqlite}
+
+
+class Guests:
+    """The plain programs of the cells of a set; they end before the harness looks what its own
+    processes left running."""
+
+    def __init__(
+        self, programs: Programs, task: Task | Service | None, seatings: Sequence[Seating]
+    ) -> None:
+        self._programs, self._task = programs, task
+        self._seatings = [each for each in seatings if task and each.label in programs]
+        self.ended: list[dict[str, Any]] = []
+
+    @contextmanager
+    def seated(self) -> Generator[list[Seat]]:
+        """Started, and in the end gone."""
+        seats: list[Seat] = []
+        try:
+            for each in self._seatings:
+                assert self._task
+                program = self._programs.start(each.label, self._task)
+                operations = each.case.operations
+                seats.append(Seat(each.label, program, self._task, each.turns, operations))
+            yield seats
+            self.ended = [seat.end() for seat in seats]
+        finally:
+            for seat in seats:
+                seat.program.kill()
+
+    def play_alone(self) -> None:
+        """One after the other, all in one turn."""
+        with self.seated() as seats:
+            for seat in seats:
+                seat.warm_up()
+                seat.take_turn()
+
+
+class PlainRelay(Relay):
+    """Sets in which `guests` take turns, too."""
+
+    guests: Guests | None = None
+    _seated: Sequence[Seat] = ()
+
+    def play(
+        self,
+        entries: Sequence[Entry],
+        seed: str,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> list[Invocation]:
+        """See Relay."""
+        if self.guests is None:
+            return super().play(entries, seed, stopped)
+        with self.guests.seated() as self._seated:
+            return super().play(entries, seed, stopped)
+
+    def _warm_up(self, stopped: Callable[[], bool], watch: Watch) -> None:
+        super()._warm_up(stopped, watch)
+        with ThreadPoolExecutor(max_workers=system.usable()) as pool:
+            list(pool.map(lambda seat: seat.warm_up(self.processor), self._seated))
+
+    def _through(self, rounds: list[list[int]], watch: Watch) -> Iterator[int]:
+        turns = super()._through(rounds, watch)
+        rng = random.Random(str(rounds))
+        for places in rounds:
+            order = [*self._seated, *[None] * len(places)]
+            for seat in rng.sample(order, len(order)):
+                if seat:
+                    seat.take_turn()
+                else:
+                    yield next(turns)
+
+
+class PlainMeasuring(Measuring):
+    """A run whose runners have their plain programs beside them."""
+
+    programs: Programs
+    task: Callable[[str], Task | Service | None]
+    log: Path
+
+    def _attempts(self, slot: Slot, seatings: Sequence[Seating]) -> list[Attempt] | None:
+        guests, relay = Guests(self.programs, self.task(slot.case), seatings), self._context.relay
+        assert isinstance(relay, PlainRelay)
+        together = self.agenda.counts(slot).rounds
+        if not together and slot.block % 2:
+            guests.play_alone()
+        relay.guests = guests if together else None
+        attempts = super()._attempts(slot, seatings)
+        relay.guests = None
+        if not together and not slot.block % 2:
+            guests.play_alone()
+        if attempts is not None:
+            with self.log.open("a", encoding="utf-8") as log:
+                for each in guests.ended:
+                    print(json.dumps({"case": slot.case, "block": slot.block, **each}), file=log)
+        return attempts
+
+
+def main() -> None:
+    """Run sqlitmus so."""
+    log, drivers, rows, *words = sys.argv[1:]
+    catalog, tools = definitions.load(), paths.tools()
+    (oracle,) = runners.discover(catalog, ["python"], tools)
+    with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+        service = Service.of(catalog, paths.given(words[1])) if words[0] == "workload" else None
+
+        @cache
+        def task(case: str) -> Task | Service | None:
+            if service or case not in CASES:
+                return service if case == MIX else None
+            whole = Task.of(catalog, case, oracle, Path(tempfile.mkdtemp(dir=folder)))
+            return whole.restarting(int(rows)) if int(rows) else whole
+
+        PlainMeasuring.programs = Programs(catalog, drivers.split(","), tools, Path(folder))
+        PlainMeasuring.task = staticmethod(task)
+        PlainMeasuring.log = Path(log)
+        sys.argv = ["sqlitmus", *words]
+        with (
+            patch.object(session, "Measuring", PlainMeasuring),
+            patch.object(context, "Relay", PlainRelay),
+        ):
+            cli.main()
+
+
+if __name__ == "__main__":
+    main()
