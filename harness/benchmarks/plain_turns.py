@@ -135,8 +135,12 @@ class PlainRelay(Relay):
 
     def _warm_up(self, stopped: Callable[[], bool], watch: Watch) -> None:
         super()._warm_up(stopped, watch)
+
+        def warm_up(seat: Seat) -> None:
+            seat.warm_up(self.processor)
+
         with ThreadPoolExecutor(max_workers=system.usable()) as pool:
-            list(pool.map(lambda seat: seat.warm_up(self.processor), self._seated))
+            list(pool.map(warm_up, self._seated))
 
     def _through(self, rounds: list[list[int]], watch: Watch) -> Iterator[int]:
         turns = super()._through(rounds, watch)
