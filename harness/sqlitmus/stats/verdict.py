@@ -294,9 +294,11 @@ def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> Tri
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Together:
-    """Per row the interval and the verdict that hold for all rows at once."""
+class Contrasts:
+    """Per row a mean log ratio, the ends of its interval and the verdict; no ends, and not
+    testable, where there are too few blocks or no error."""
 
+    logs: TrimmedMeans
     low: Array
     high: Array
     verdicts: Verdicts
@@ -307,7 +309,7 @@ def together(
     margin: float,
     alpha: float = ALPHA,
     share: Array | float = 1.0,
-) -> Together:
+) -> Contrasts:
     """Intervals that all contain their truth with probability 1 - `alpha`, and what they say.
 
     Each of the m rows that can be tested gets its interval at 1 - alpha share / m (Bonferroni), so
@@ -326,21 +328,22 @@ def together(
         ends = logs.interval(1 - alpha * each / max(int(tested.sum()), 1))
         rows = tested & (shares == each)
         low[rows], high[rows] = (end[rows] for end in ends)
-    return _told(low, high, margin, tested)
+    return _read(logs, low, high, margin, tested)
 
 
-def at_level(logs: TrimmedMeans, margin: float, level: float) -> Together:
+def at_level(logs: TrimmedMeans, margin: float, level: float) -> Contrasts:
     """The same where each interval has the coverage `level`, whatever family that comes from."""
     tested = testable(logs)
     low, high = (np.where(tested, end, np.nan) for end in logs.interval(level))
-    return _told(low, high, margin, tested)
+    return _read(logs, low, high, margin, tested)
 
 
-def _told(low: Array, high: Array, margin: float, tested: Rows) -> Together:
+def _read(logs: TrimmedMeans, low: Array, high: Array, margin: float, tested: Rows) -> Contrasts:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     limit = np.log1p(margin)
     within = np.fmax(-low, high) < limit
-    return Together(low, high, Verdicts.by(tested, high < 0, near > 0, near > limit, within))
+    verdicts = Verdicts.by(tested, high < 0, near > 0, near > limit, within)
+    return Contrasts(logs, low, high, verdicts)
 
 
 def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:
