@@ -24,16 +24,7 @@ from sqlitmus.results.recommendation import (
 )
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.estimate import Array, normal, trimmed_means
-from sqlitmus.stats.verdict import (
-    MIN_BLOCKS,
-    Parts,
-    Verdicts,
-    at_level,
-    capped,
-    parts,
-    summed,
-    testable,
-)
+from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, parts, summed, testable
 from sqlitmus.vocabulary.verdicts import Apart, Verdict
 
 # Minor versions of SQLite; some three come out in a year.
@@ -165,7 +156,7 @@ def decide(
         contrasts = at_level(logs, question.margin, level)
         (used,) = np.nonzero(calls > 0)
         if len(used) == 1:
-            verdicts = capped(contrasts.verdicts, Verdicts(of.single[:, used[0]]))
+            verdicts = contrasts.verdicts.capped(Verdicts(of.single[:, used[0]]))
             contrasts = replace(contrasts, verdicts=verdicts)
         made += tables(of.pairs, contrasts)
     blocks = max(int(logs.count.max(initial=0)) for logs in means)

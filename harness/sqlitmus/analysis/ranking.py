@@ -27,15 +27,7 @@ from sqlitmus.results.report import (
     Statement,
 )
 from sqlitmus.stats.estimate import Array, TrimmedMeans, moderate, normal
-from sqlitmus.stats.verdict import (
-    MIN_BLOCKS,
-    Contrasts,
-    Verdicts,
-    alarms,
-    capped,
-    group_means,
-    together,
-)
+from sqlitmus.stats.verdict import MIN_BLOCKS, Contrasts, Verdicts, alarms, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
 
 START: Final = "start-up"
@@ -238,7 +230,7 @@ def standings(
     code = family.verdicts.code.reshape(len(order), -1).copy()
     for row, common in zip(code, commons.values(), strict=True):
         if common.taken.sum() == 1:
-            row[:] = capped(Verdicts(row), Verdicts(_codes(pairs, common)[0])).code
+            row[:] = Verdicts(row).capped(Verdicts(_codes(pairs, common)[0])).code
     family = replace(family, verdicts=Verdicts(code.ravel()))
     named = [(pairs.names[i], pairs.names[j]) for i, j in pairs.indices]
     return [

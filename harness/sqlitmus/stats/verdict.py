@@ -220,6 +220,10 @@ class Verdicts:
         """Which rows have one of `verdicts`."""
         return np.isin(self.code, [verdict.code for verdict in verdicts])
 
+    def capped(self, case: "Verdicts") -> "Verdicts":
+        """What these verdicts on groups of one case say that those on that `case` say, too."""
+        return Verdicts(_BOTH[self.code, case.code])
+
     def names(self) -> NDArray[np.object_]:
         """The `Verdict` of each row."""
         return _VERDICTS[self.code]
@@ -344,11 +348,6 @@ def _read(logs: TrimmedMeans, low: Array, high: Array, margin: float, tested: Ro
     within = np.fmax(-low, high) < limit
     verdicts = Verdicts.by(tested, high < 0, near > 0, near > limit, within)
     return Contrasts(logs, low, high, verdicts)
-
-
-def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:
-    """What `verdicts` on groups of one case say that the verdicts on that `case` say, too."""
-    return Verdicts(_BOTH[verdicts.code, case.code])
 
 
 def _both(group: Verdict, case: Verdict) -> Verdict:
