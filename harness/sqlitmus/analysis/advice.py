@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import cast, get_args
 
 import numpy as np
 
@@ -25,15 +26,15 @@ from sqlitmus.results.recommendation import (
 from sqlitmus.stats.estimate import Array
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import normal_pragma
-from sqlitmus.vocabulary.verdicts import Side, Verdict
+from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, Side, Verdict
 
 BASE, NEW = "base", "new"
-_APART = {Effect.LATE, Effect.WARMING, Effect.LESS}
+_APART: tuple[Effect, ...] = get_args(Apart)
 _EFFECTS: dict[Side, Effect] = {
-    "faster": Effect.HELPS,
-    "slower": Effect.HURTS,
-    "equivalent": Effect.NOTHING,
-    "undecided": Effect.NOT_RESOLVED,
+    "faster": "helps",
+    "slower": "hurts",
+    "equivalent": "does nothing here",
+    "undecided": "not resolved",
 }
 
 
@@ -45,14 +46,15 @@ def tried(
     results: dict[Trial, Tried] = {}
     measured: dict[Trial, tuple[Array, Array]] = {}
     for trial in planned.trials:
-        results[trial] = _blank(trial, Effect.NOT_MEASURED, trial.reason)
+        results[trial] = _blank(trial, "not measured here", trial.reason)
         if not trial.base:
             continue
         try:
             # if neither cell has a time, that with the setting says why
             new, base = series.pair((trial.new, runner), (trial.base, runner), "steady")
         except NotHereError as error:
-            effect = Effect.NOT_MEASURED if error.outcome == "ok" else Effect(error.outcome)
+            outcome = cast("CellOutcome", error.outcome)
+            effect = "not measured here" if outcome == "ok" else outcome
             results[trial] = _blank(trial, effect, error.reason or str(error))
             continue
         base_times, new_times = (
@@ -63,7 +65,7 @@ def tried(
         apart = {side: spot for side, spot in sides.items() if spot in excluded.why}
         words = [f"{side} the setting, {excluded.detail(spot)}" for side, spot in apart.items()]
         if apart:
-            effect = Effect(excluded.why[next(iter(apart.values()))])
+            effect = excluded.why[next(iter(apart.values()))]
             results[trial] = replace(timed, effect=effect, reason="; ".join(words))
         else:
             results[trial], measured[trial] = timed, (base_times, new_times)
@@ -74,7 +76,7 @@ def tried(
             results[trial] = _worded(trial, results[trial], columns.of(NEW, BASE))
     for trial in planned.trials:
         if _alike(run, planned, trial):
-            results[trial] = _blank(trial, Effect.ALREADY, "the driver sets it by itself")
+            results[trial] = _blank(trial, "is so already", "the driver sets it by itself")
     return results
 
 
@@ -95,7 +97,7 @@ def _worded(trial: Trial, timed: Tried, compared: Comparison | None) -> Tried:
     """The trial with its ratio and what that says."""
     if compared is None:
         few = "the two have fewer than 2 blocks in common"
-        return _blank(trial, Effect.NOT_RESOLVED, few)
+        return _blank(trial, "not resolved", few)
     untestable = compared.verdict is Verdict.NOT_TESTABLE
     return replace(
         timed,
@@ -175,20 +177,20 @@ def _setting(
 def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
     """What follows from a setting's effects; one that `weakens` commits is never simply set."""
     seen = {*effects}
-    helps, hurts = Effect.HELPS in seen, Effect.HURTS in seen
-    if weakens and (helps or Effect.NOT_RESOLVED in seen):
+    helps, hurts = "helps" in seen, "hurts" in seen
+    if weakens and (helps or "not resolved" in seen):
         return "your decision"
     if weakens:
-        return "no answer" if seen & _APART else "leave it"
+        return "no answer" if seen.intersection(_APART) else "leave it"
     if helps and hurts:
         return "both"
     if helps or hurts:
         return "set it" if helps else "leave it"
     left: dict[Effect, Counsel] = {
-        Effect.NOT_RESOLVED: "open",
+        "not resolved": "open",
         **dict.fromkeys(_APART, "no answer"),
-        Effect.NOTHING: "does nothing",
-        Effect.ALREADY: "is so already",
+        "does nothing here": "does nothing",
+        "is so already": "is so already",
     }
     upshots: list[Counsel] = [word for effect, word in left.items() if effect in seen]
     return upshots[0] if upshots else "no answer"

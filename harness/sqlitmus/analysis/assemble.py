@@ -15,6 +15,7 @@ from sqlitmus.analysis.cells import (
     disagree,
     optional,
     proven,
+    ratios,
     sentences,
 )
 from sqlitmus.analysis.choices import choices
@@ -39,7 +40,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.ranking import Comparison, Comparisons
 from sqlitmus.results.recommendation import Again, Recommendation
-from sqlitmus.results.report import VERSION, Case, Cell, Interval, Measure, Recorded, Report
+from sqlitmus.results.report import VERSION, Case, Cell, Measure, Recorded, Report
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
@@ -249,20 +250,11 @@ def measures(
     if not any(map(figure.compared, work)):
         return _by_case([None if v is None else Measure(v) for v in typical], shape[1])
     equal = _only(values, map(figure.compared, work))
-    compared = compare_with(equal[:, :-1], own, question)
-    low, high = compared.logs.interval()
-    columns = (
-        typical,
-        *(optional(np.exp(column)) for column in (compared.logs.mean, low, high)),
-        compared.verdicts.names().tolist(),
-    )
+    of = compare_with(equal[:, :-1], own, question)
+    columns = (typical, ratios(of.logs.mean, of.low, of.high), of.verdicts.names().tolist())
     flat = [
-        None
-        if value is None
-        else Measure(value)
-        if ratio is None
-        else Measure(value, Interval(ratio, below, above), verdict)
-        for value, ratio, below, above, verdict in zip(*columns, strict=True)
+        None if value is None else Measure(value, ratio, verdict if ratio else None)
+        for value, ratio, verdict in zip(*columns, strict=True)
     ]
     return _by_case(flat, shape[1])
 

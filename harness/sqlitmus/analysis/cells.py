@@ -234,10 +234,18 @@ def _overheads(run: RunData, times: Array) -> list[Interval | None]:
 
 def intervals(estimates: Medians) -> list[Interval | None]:
     """Each row's median with its interval; None for a row without values."""
-    columns = (optional(c) for c in (estimates.value, estimates.low, estimates.high))
-    return [
-        None if v is None else Interval(v, low, high) for v, low, high in zip(*columns, strict=True)
-    ]
+    return _intervals(estimates.value, estimates.low, estimates.high)
+
+
+def ratios(mean: Array, low: Array, high: Array) -> list[Interval | None]:
+    """Each row's ratio from logarithms; None for a row without a mean, no ends where they are
+    NaN."""
+    return _intervals(np.exp(mean), np.exp(low), np.exp(high))
+
+
+def _intervals(*columns: Array) -> list[Interval | None]:
+    rows = zip(*map(optional, columns), strict=True)
+    return [None if value is None else Interval(value, low, high) for value, low, high in rows]
 
 
 def optional(values: Array) -> list[float | None]:

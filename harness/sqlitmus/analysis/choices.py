@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, log_times, over_sessions
-from sqlitmus.analysis.ranking import START, Table, contrasts, crossing, exceeded, rank, still_open
+from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, still_open, tables
 from sqlitmus.catalog.presets import MOST, OWN, Preset
 from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
 from sqlitmus.results.recommendation import (
@@ -24,7 +24,7 @@ from sqlitmus.results.recommendation import (
 )
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.estimate import Array, normal, trimmed_means
-from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, capped, parts, summed
+from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, parts, summed, testable
 from sqlitmus.vocabulary.verdicts import Apart, Verdict
 
 # Minor versions of SQLite; some three come out in a year.
@@ -149,22 +149,18 @@ def decide(
     width, question = len(of.pairs), of.question
     means = [over_sessions(summed(of.of, calls), question.sessions, width)[0] for calls in sets]
     if level is None:
-        testable = sum(
-            int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum()) for logs in means
-        )
-        level = 1 - question.alpha * of.spent / (testable + width + besides)
-    tables: list[Table] = []
+        family = sum(int(testable(logs).sum()) for logs in means) + width + besides
+        level = 1 - question.alpha * of.spent / family
+    made: list[Table] = []
     for calls, logs in zip(sets, means, strict=True):
-        family = at_level(logs, question.margin, level)
+        contrasts = at_level(logs, question.margin, level)
         (used,) = np.nonzero(calls > 0)
-        verdicts = family.verdicts
         if len(used) == 1:
-            verdicts = capped(verdicts, Verdicts(of.single[:, used[0]]))
-        tables.append(
-            contrasts(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
-        )
+            verdicts = contrasts.verdicts.capped(Verdicts(of.single[:, used[0]]))
+            contrasts = replace(contrasts, verdicts=verdicts)
+        made += tables(of.pairs, contrasts)
     blocks = max(int(logs.count.max(initial=0)) for logs in means)
-    return Decided(tables, level, blocks)
+    return Decided(made, level, blocks)
 
 
 # Who catches up with whom in a variant of a case: what changes a decision besides the calls.
@@ -204,35 +200,23 @@ def caught_up(
 
     Intervals have the coverage `level`, which is that of a family with these comparisons.
     """
-    tables = {
-        place: _table(pairs, place, names, question, level)
-        for pair in siblings(cases, called)
-        for place in pair
-    }
-    made = [
-        each
-        for base, variant in siblings(cases, called)
-        for each in _between(cases, tables, base, variant)
-    ]
-    return sorted(made, key=lambda each: -each.before.ratio.value)
+    both = siblings(cases, called)
+    places = list(dict.fromkeys(place for pair in both for place in pair))
+    named, logs = pairs.among(names, places)
+    made = tables(named, at_level(logs, question.margin, level))
+    by_place = dict(zip(places, made, strict=True))
+    caught = [each for pair in both for each in _between(cases, by_place, *pair)]
+    return sorted(caught, key=lambda each: -each.before.ratio.value)
 
 
 def _between(
-    cases: Sequence[Case], tables: dict[int, Table], base: int, variant: int
+    cases: Sequence[Case], by_place: Mapping[int, Table], base: int, variant: int
 ) -> Iterator[CatchUp]:
-    for (runner, reference), now in tables[variant].items():
-        before = tables[base].get((runner, reference))
+    for (runner, reference), now in by_place[variant].items():
+        before = by_place[base].get((runner, reference))
         level_or_ahead = now.verdict is Verdict.EQUIVALENT or now.verdict.side == "faster"
         if before and before.verdict.side == "slower" and level_or_ahead:
             yield CatchUp(cases[base].id, cases[variant].id, before, now)
-
-
-def _table(
-    pairs: Pairs, place: int, names: Sequence[str], question: Question, level: float
-) -> Table:
-    named, logs = pairs.among(names, [place])
-    family = at_level(logs, question.margin, level)
-    return contrasts(named, logs.mean, family.low, family.high, family.verdicts.names().tolist())
 
 
 # What the figures by a reader's own calls are made of, as data.

@@ -22,6 +22,7 @@ from sqlitmus.stats.estimate import (
 from sqlitmus.stats.power import blocks_to_resolve, shift
 from sqlitmus.stats.verdict import (
     ALPHA,
+    Contrasts,
     Verdicts,
     adjust,
     decide,
@@ -220,21 +221,14 @@ def _decided(means: TrimmedMeans, question: Question, each: int) -> Verdicts:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compared:
-    """Each series against one of them: one row per case and series, cases outermost."""
-
-    logs: TrimmedMeans
-    verdicts: Verdicts
-
-
-def compare_with(values: Array, reference: int, question: Question) -> Compared:
-    """All series of `values` (cases x series x blocks) against the series `reference`."""
+def compare_with(values: Array, reference: int, question: Question) -> Contrasts:
+    """All series of `values` (cases x series x blocks) against the series `reference`: a row per
+    case and series, cases outermost."""
     logs = log_times(values)
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
     means, _ = estimates(differences.reshape(-1, values.shape[2]), question.sessions)
-    return Compared(means, _decided(means, question, values.shape[1]))
+    return Contrasts(means, *means.interval(), _decided(means, question, values.shape[1]))
 
 
 def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pairs:

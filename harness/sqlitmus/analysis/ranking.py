@@ -4,14 +4,16 @@ headline.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isnan, log, log1p
+from itertools import cycle, permutations
+from math import ceil, inf, log, log1p
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.analysis.cells import ratios
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
-from sqlitmus.results.ranking import Comparison, Contrast, Cost, Excluded, Interval, Open, Ranking
+from sqlitmus.results.ranking import Comparison, Contrast, Cost, Excluded, Open, Ranking, place
 from sqlitmus.results.report import (
     Broken,
     CanarySummary,
@@ -25,7 +27,7 @@ from sqlitmus.results.report import (
     Statement,
 )
 from sqlitmus.stats.estimate import Array, TrimmedMeans, moderate, normal
-from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, alarms, capped, group_means, together
+from sqlitmus.stats.verdict import MIN_BLOCKS, Contrasts, Verdicts, alarms, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
 
 START: Final = "start-up"
@@ -34,23 +36,22 @@ _MB = 2**20
 Table = Mapping[tuple[str, str], Contrast]  # by (runner, reference)
 
 
-def contrasts(
-    pairs: Sequence[tuple[str, str]],
-    mean: Array,
-    low: Array,
-    high: Array,
-    verdicts: Sequence[Verdict],
-) -> Table:
-    """Both directions of `pairs` from their log ratios; a pair without a mean is not there."""
-    table: dict[tuple[str, str], Contrast] = {}
-    for (runner, reference), value, bottom, top, verdict in zip(
-        pairs, mean.tolist(), low.tolist(), high.tolist(), verdicts, strict=True
+def tables(pairs: Sequence[tuple[str, str]], of: Contrasts) -> list[Table]:
+    """Both directions of `pairs`, one table for each time that the rows go through them; a pair
+    without a mean is not there."""
+    mean, low, high = of.logs.mean, of.low, of.high
+    words: list[Verdict] = of.verdicts.names().tolist()
+    rows = zip(ratios(mean, low, high), ratios(-mean, -high, -low), words, strict=True)
+    made: list[dict[tuple[str, str], Contrast]] = []
+    for (number, (runner, reference)), (forth, back, word) in zip(
+        cycle(enumerate(pairs)), rows, strict=False
     ):
-        if not isnan(value):
-            forth, back = ratio(value, bottom, top), ratio(-value, -top, -bottom)
-            table[runner, reference] = Contrast(runner, reference, forth, verdict)
-            table[reference, runner] = Contrast(reference, runner, back, verdict.opposite)
-    return table
+        if number == 0:
+            made.append({})
+        if forth and back:
+            made[-1][runner, reference] = Contrast(runner, reference, forth, word)
+            made[-1][reference, runner] = Contrast(reference, runner, back, word.opposite)
+    return [*made]
 
 
 def rank(
@@ -169,12 +170,6 @@ def crossing(lead: Array, other: Array, calls: Array, place: int) -> float | Non
     return at if calls[place] < at < inf else None
 
 
-def ratio(mean: float, low: float, high: float) -> Interval:
-    """A ratio from logarithms; no bounds where they are NaN."""
-    ends = (None if isnan(end) else float(np.exp(end)) for end in (low, high))
-    return Interval(float(np.exp(mean)), *ends)
-
-
 # Each runner against each other over a group of cases, all over the same cases.
 
 
@@ -232,59 +227,47 @@ def standings(
         [_share(question, common) for common in commons.values()], len(pairs.indices)
     )
     family = together(logs, question.margin, question.alpha, shares)
-    standing: list[Standing] = []
-    for place, (group, common) in enumerate(commons.items()):
-        rows = slice(place * len(pairs.indices), (place + 1) * len(pairs.indices))
-        verdicts = Verdicts(family.verdicts.code[rows])
+    code = family.verdicts.code.reshape(len(order), -1).copy()
+    for row, common in zip(code, commons.values(), strict=True):
         if common.taken.sum() == 1:
-            verdicts = capped(verdicts, Verdicts(_codes(pairs, common)[0]))
-        ratios = (logs.mean[rows], family.low[rows], family.high[rows])
-        not_ok: list[int] = ((names == group)[:, None] & ~ok).sum(axis=0).tolist()
-        standing += _group(pairs, group, common, not_ok, ratios, verdicts)
-    return standing
+            row[:] = Verdicts(row).capped(Verdicts(_codes(pairs, common)[0])).code
+    family = replace(family, verdicts=Verdicts(code.ravel()))
+    named = [(pairs.names[i], pairs.names[j]) for i, j in pairs.indices]
+    return [
+        standing
+        for (group, common), table in zip(commons.items(), tables(named, family), strict=False)
+        for standing in _group(pairs, group, common, (names == group)[:, None] & ~ok, table)
+    ]
 
 
 def _group(
-    pairs: Pairs,
-    group: str,
-    common: CommonSet,
-    not_ok: list[int],
-    ratios: tuple[Array, Array, Array],
-    verdicts: Verdicts,
-) -> list[Standing]:
-    """The standings of a group from its pairs' log ratios and verdicts."""
-    codes = Verdicts(_codes(pairs, common))
-    faster, slower, equivalent = (
+    pairs: Pairs, group: str, common: CommonSet, not_ok: NDArray[np.bool_], table: Table
+) -> Iterator[Standing]:
+    """The standings of a group from its `table`; `not_ok` is cases x runners."""
+    codes, names = Verdicts(_codes(pairs, common)), pairs.names
+    gaps: list[int] = not_ok.sum(axis=0).tolist()
+    counts: list[list[int]] = [
         codes.are(*(v for v in Verdict if v.side == side)).sum(axis=0).tolist()
         for side in ("faster", "slower", "equivalent")
-    )
-    value, low, high = ratios
-    words: list[Verdict] = verdicts.names().tolist()
-    standing: list[Standing] = []
-    for k, (i, j) in enumerate(pairs.indices):
-        counted = 0 if np.isnan(value[k]) else len(codes.code)
-        wins, losses, draws = (faster[k], slower[k], equivalent[k]) if counted else (0, 0, 0)
-        for runner, reference, bounds, won, lost, word in (
-            (i, j, (value[k], low[k], high[k]), wins, losses, words[k]),
-            (j, i, (-value[k], -high[k], -low[k]), losses, wins, words[k].opposite),
-        ):
-            standing.append(
-                Standing(
-                    runner=pairs.names[runner],
-                    reference=pairs.names[reference],
-                    group=group,
-                    ratio=ratio(*bounds) if counted else None,
-                    cases=counted,
-                    faster=won,
-                    slower=lost,
-                    equivalent=draws,
-                    unresolved=counted - won - lost - draws,
-                    not_ok=not_ok[runner],
-                    verdict=word if counted else None,
-                )
-            )
-    place = {name: number for number, name in enumerate(pairs.names)}
-    return sorted(standing, key=lambda s: (place[s.reference], place[s.runner]))
+    ]
+    for reference, runner in permutations(range(len(names)), 2):
+        contrast = table.get((names[runner], names[reference]))
+        pair = place(min(runner, reference), max(runner, reference))
+        won, lost, draws = (side[pair] for side in counts) if contrast else (0, 0, 0)
+        cases = len(codes.code) if contrast else 0
+        yield Standing(
+            runner=names[runner],
+            reference=names[reference],
+            group=group,
+            ratio=contrast and contrast.ratio,
+            cases=cases,
+            faster=won if runner > reference else lost,
+            slower=lost if runner > reference else won,
+            equivalent=draws,
+            unresolved=cases - won - lost - draws,
+            not_ok=gaps[runner],
+            verdict=contrast and contrast.verdict,
+        )
 
 
 def _share(question: Question, common: CommonSet) -> float:

@@ -1,88 +1,43 @@
 """The decision on a workload: who keeps to its limits, who is ahead, and what would change it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import count
+from dataclasses import fields, replace
 
 import numpy as np
 
-from sqlitmus.analysis.cells import intervals
+from sqlitmus.analysis.cells import intervals, ratios
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
-from sqlitmus.analysis.ranking import (
-    START,
-    Table,
-    contrasts,
-    crossing,
-    exceeded,
-    rank,
-    ratio,
-    still_open,
-)
+from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, still_open, tables
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit
 from sqlitmus.results.recommendation import Composed, Database, Latency, Recommendation
 from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
-from sqlitmus.stats.verdict import together
+from sqlitmus.stats.verdict import testable, together
 from sqlitmus.vocabulary.contract import normal_pragma
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Comparisons of cases x pairs of runners whose intervals hold all at once."""
-
-    by_case: Mapping[int, Table]
-    blocks: int
-    level: float
-
-    @classmethod
-    def of(
-        cls,
-        pairs: Pairs,
-        numbers: Sequence[int],
-        fit: Sequence[str],
-        question: Question,
-    ) -> "Family":
-        named, logs = pairs.among(fit, numbers)
-        if not len(logs.mean):
-            return cls({}, 0, 1 - question.alpha)
-        shares = question.shares
-        share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(named))
-        family = together(logs, question.margin, question.alpha, share)
-        words = family.verdicts.names().tolist()
-        by_case = {
-            case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
-            for case, start in zip(numbers, count(0, len(named)), strict=False)
-            for at in (slice(start, start + len(named)),)
-        }
-        testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
-        return cls(by_case, int(logs.count.max()), 1 - question.alpha / testable)
-
-    def table(self, case: int) -> Table:
-        """The comparisons of a case by (runner, reference)."""
-        return self.by_case.get(case, {})
 
 
 def changes_of(
     plan: Plan,
-    family: Family,
+    by_place: Mapping[int, Table],
     queries: Mapping[str, int],
     start: int | None,
     lead: str,
     shares: Mapping[str, float],
     medians: Array,
 ) -> Iterator[Change]:
-    """For each query, and for the start, the fastest of those who are shown to be ahead there."""
+    """For each query, and for the start, the fastest of those who are shown to be ahead there, by
+    the tables of their cases."""
     names = plan.names
     calls = np.array([1000 * share for share in shares.values()])
     for number, (query, place) in enumerate(queries.items()):
-        ahead = _ahead(family.table(place), lead)
+        ahead = _ahead(by_place.get(place, {}), lead)
         if ahead:
             first, second = (medians[:, names.index(name)] for name in (lead, ahead.runner))
             yield Change(query, ahead.runner, ahead.ratio, crossing(first, second, calls, number))
-    if start is not None and (ahead := _ahead(family.table(start), lead)):
+    if start is not None and (ahead := _ahead(by_place.get(start, {}), lead)):
         yield Change(START, ahead.runner, ahead.ratio)
 
 
@@ -203,18 +158,23 @@ def recommend(
         if runner.role == "runner" and runner.missing is None and runner.name not in answered
     ]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
-    family = Family.of(pairs, numbers, fit, question)
-    table = family.table(places[decisive.id])
+    named, logs = pairs.among(fit, numbers)
+    shares = question.shares
+    share = 1.0 if shares is None else np.repeat(shares[numbers], len(named))
+    family = together(logs, question.margin, question.alpha, share)
+    by_place = dict(zip(numbers, tables(named, family), strict=False))
+    table, blocks = by_place.get(numbers[0], {}), int(logs.count.max(initial=0))
     order = rank(table, fit, level=lambda name: _value(decisive, name), margin=question.margin)
     changes: list[Change] = []
     if len(order.front) == 1:
         levels = np.array([[_value(cases[p], n) for n in plan.names] for p in queries.values()])
         changes += changes_of(
-            *(plan, family, queries, start, order.front[0], workload.shares, levels)
+            *(plan, by_place, queries, start, order.front[0], workload.shares, levels)
         )
     pair = None
     if question.sessions == 1:
-        pair = still_open(table, order.front, family.blocks, family.level, question.margin)
+        level = 1 - question.alpha / max(int(testable(logs).sum()), 1)
+        pair = still_open(table, order.front, blocks, level, question.margin)
     return Recommendation(
         case=decisive.id,
         database=Database(
@@ -228,7 +188,7 @@ def recommend(
         ranking=replace(order, excluded=excluded, changes=changes, open=pair),
         composed=list(_composed(plan, cases, times, workload.shares)),
         costs=costs,
-        blocks=int(family.blocks),
+        blocks=blocks,
         latencies=list(timed),
         unchecked=list(_unchecked(workload, timed, start)),
     )
@@ -280,10 +240,7 @@ def _composed(
     if mix is None or not shares.keys() <= places.keys():
         return
     parts = sum(share * times[places[query]] for query, share in shares.items())
-    logs = np.log(times[mix] / parts)
-    means = trimmed_means(logs, resolution=RESOLUTION)
-    low, high = means.interval()
-    for number, runner in enumerate(plan.runners):
-        if runner.role == "runner" and not np.isnan(means.mean[number]):
-            ends = float(low[number]), float(high[number])
-            yield Composed(runner.name, ratio(float(means.mean[number]), *ends))
+    means = trimmed_means(np.log(times[mix] / parts), resolution=RESOLUTION)
+    for runner, ratio in zip(plan.runners, ratios(means.mean, *means.interval()), strict=True):
+        if runner.role == "runner" and ratio:
+            yield Composed(runner.name, ratio)

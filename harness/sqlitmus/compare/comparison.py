@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.cells import ratios
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Exclusions, Outcomes, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
@@ -65,8 +65,8 @@ def gate(run: RunData) -> Gate:
     outcomes = judge(run)
     times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
     (new,) = (at for at, name in enumerate(names) if name != plan.reference)
-    compared = compare_with(times[:, :-1], names.index(plan.reference), question)
-    logs = compared.logs.rows(slice(new, None, len(names)))
+    compared = compare_with(times[:, :-1], names.index(plan.reference), question).logs
+    logs = compared.rows(slice(new, None, len(names)))
     expected = Expectation(-inf, log1p(plan.gate))
     p = np.where(testable(logs), beyond_p(logs, *expected), np.nan)
     alarmed = adjust(p, "holm") <= question.alpha
@@ -74,14 +74,10 @@ def gate(run: RunData) -> Gate:
     without = unmeasured(run, outcomes)
     ids = np.array([case.id for case in plan.cases], dtype=object)
     left = ~(alarmed | cleared | np.isin(ids, list(without)))
-    intervals = zip(*(optional(np.exp(of)) for of in (logs.mean, *logs.interval())), strict=True)
-    ratios = {
-        case: Interval(value, *ends)
-        for case, (value, *ends) in zip(ids.tolist(), intervals, strict=True)
-        if value is not None
-    }
+    intervals = zip(ids.tolist(), ratios(logs.mean, *logs.interval()), strict=True)
+    changes = {case: interval for case, interval in intervals if interval}
     lists = [ids[which].tolist() for which in (alarmed, cleared, left)]
-    return Gate(lists[0], lists[1], lists[2], without, ratios)
+    return Gate(lists[0], lists[1], lists[2], without, changes)
 
 
 def unmeasured(run: RunData, outcomes: Outcomes | None = None) -> dict[str, str]:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sqlitmus.analysis.cells import ratios
 from sqlitmus.machines.merge import Merged
 from sqlitmus.machines.survey import Survey
 from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
-from sqlitmus.results.report import Agreed, Case, Contradicted, Holding, Interval, Statement
+from sqlitmus.results.report import Agreed, Case, Contradicted, Holding, Statement
 from sqlitmus.stats.estimate import Array, combine
 from sqlitmus.stats.verdict import ALPHA
 from sqlitmus.vocabulary.text import counted
@@ -107,12 +108,12 @@ def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> lis
         if mine.sum() < LEAST_POOLED:
             continue
         combined = combine(mean[:, mine], error[:, mine], freedom[:, mine])
-        ends = (combined.mean, combined.low, combined.high, combined.next_low, combined.next_high)
-        ratios = np.exp(np.array(ends)).T
-        for row in np.flatnonzero(combined.count >= LEAST_POOLED).tolist():
-            value, low, high, below, above = ratios[row].tolist()
-            inside, next_ = Interval(value, low, high), Interval(value, below, above)
-            pooled[row].append(Pooled(kind, int(combined.count[row]), inside, next_))
+        inside = ratios(combined.mean, combined.low, combined.high)
+        further = ratios(combined.mean, combined.next_low, combined.next_high)
+        counts: list[int] = combined.count.tolist()
+        for row, (count, *both) in enumerate(zip(counts, inside, further, strict=True)):
+            if count >= LEAST_POOLED and both[0] and both[1]:
+                pooled[row].append(Pooled(kind, count, both[0], both[1]))
     return pooled
 
 

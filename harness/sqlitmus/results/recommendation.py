@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
 
 from sqlitmus.results.ranking import Contrast, Cost, Interval, Limit, Ranking
-from sqlitmus.vocabulary.verdicts import Apart, Verdict
+from sqlitmus.vocabulary.verdicts import Apart, Untimed, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,26 +190,20 @@ class Weighing:
 # What each setting does on this machine, as data: in words per setting and group of queries.
 
 
-class Effect(StrEnum):
-    """What a setting does to the time of a group of queries.
-
-    All but the first four are no figure: it is in effect without being set, a cell is unsupported,
-    wrong, failed, missing or compared with nothing, or it was not measured at all.
-    """
-
-    HELPS = "helps"
-    NOTHING = "does nothing here"
-    HURTS = "hurts"
-    NOT_RESOLVED = "not resolved"
-    ALREADY = "is so already"
-    UNSUPPORTED = "unsupported"
-    WRONG = "wrong"
-    FAILED = "failed"
-    MISSING = "missing"
-    LATE = "the machine was late"
-    WARMING = "still warming up"
-    LESS = "did less work"
-    NOT_MEASURED = "not measured here"
+Difference = Literal["helps", "does nothing here", "hurts", "not resolved"]
+Effect = TypeAliasType(
+    "Effect",
+    Annotated[
+        Literal[Difference, "is so already", Untimed, Apart, "not measured here"],
+        Field(
+            title="Effect",
+            description="What a setting does to the time of a group of queries.\n\n"
+            "All but the first four are no figure: it is in effect without being set, a cell is "
+            "unsupported,\nwrong, failed, missing or compared with nothing, or it was not measured "
+            "at all.",
+        ),
+    ],
+)
 
 
 # What follows for the reader from all of a setting's effects together.

@@ -220,6 +220,10 @@ class Verdicts:
         """Which rows have one of `verdicts`."""
         return np.isin(self.code, [verdict.code for verdict in verdicts])
 
+    def capped(self, case: "Verdicts") -> "Verdicts":
+        """What these verdicts on groups of one case say that those on that `case` say, too."""
+        return Verdicts(_BOTH[self.code, case.code])
+
     def names(self) -> NDArray[np.object_]:
         """The `Verdict` of each row."""
         return _VERDICTS[self.code]
@@ -294,9 +298,11 @@ def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> Tri
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Together:
-    """Per row the interval and the verdict that hold for all rows at once."""
+class Contrasts:
+    """Per row a mean log ratio, the ends of its interval and the verdict; no ends, and not
+    testable, where there are too few blocks or no error."""
 
+    logs: TrimmedMeans
     low: Array
     high: Array
     verdicts: Verdicts
@@ -307,7 +313,7 @@ def together(
     margin: float,
     alpha: float = ALPHA,
     share: Array | float = 1.0,
-) -> Together:
+) -> Contrasts:
     """Intervals that all contain their truth with probability 1 - `alpha`, and what they say.
 
     Each of the m rows that can be tested gets its interval at 1 - alpha share / m (Bonferroni), so
@@ -326,26 +332,22 @@ def together(
         ends = logs.interval(1 - alpha * each / max(int(tested.sum()), 1))
         rows = tested & (shares == each)
         low[rows], high[rows] = (end[rows] for end in ends)
-    return _told(low, high, margin, tested)
+    return _read(logs, low, high, margin, tested)
 
 
-def at_level(logs: TrimmedMeans, margin: float, level: float) -> Together:
+def at_level(logs: TrimmedMeans, margin: float, level: float) -> Contrasts:
     """The same where each interval has the coverage `level`, whatever family that comes from."""
     tested = testable(logs)
     low, high = (np.where(tested, end, np.nan) for end in logs.interval(level))
-    return _told(low, high, margin, tested)
+    return _read(logs, low, high, margin, tested)
 
 
-def _told(low: Array, high: Array, margin: float, tested: Rows) -> Together:
+def _read(logs: TrimmedMeans, low: Array, high: Array, margin: float, tested: Rows) -> Contrasts:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     limit = np.log1p(margin)
     within = np.fmax(-low, high) < limit
-    return Together(low, high, Verdicts.by(tested, high < 0, near > 0, near > limit, within))
-
-
-def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:
-    """What `verdicts` on groups of one case say that the verdicts on that `case` say, too."""
-    return Verdicts(_BOTH[verdicts.code, case.code])
+    verdicts = Verdicts.by(tested, high < 0, near > 0, near > limit, within)
+    return Contrasts(logs, low, high, verdicts)
 
 
 def _both(group: Verdict, case: Verdict) -> Verdict:

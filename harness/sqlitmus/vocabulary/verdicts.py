@@ -15,7 +15,8 @@ CaseMetric = Literal["cold", "steady", "p99", "timer_p99"]
 that 99 % of operations have at most, from their planned start."""
 # What became of an invocation; a cell may also be missing, because its runner is not installed.
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
-CellOutcome = Literal[Outcome, "missing"]
+Untimed = Literal["unsupported", "wrong", "failed", "missing"]
+CellOutcome = Literal["ok", Untimed]
 Apart = Literal["the machine was late", "still warming up", "did less work"]
 """Why the time of a cell that is ok is compared with nothing."""
 Correction = Literal["none", "holm", "bh"]

@@ -256,6 +256,8 @@ def test_one_block_ranks_nobody() -> None:
         said, _ = Run(levels, blocks).decided()
         assert not any(choice.ranking.front for choice in said.choices)
         assert f"nobody is ranked; the run has {blocks} whole block" in text(said)
+        *_, costs = presets_section(said)[0].tables()
+        assert {row.cells[1].text for row in costs.rows} == {"\u2013"}
 
 
 def test_a_limit_that_the_fastest_exceeds_is_in_the_sentence() -> None:

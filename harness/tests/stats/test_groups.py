@@ -16,7 +16,7 @@ from sqlitmus.stats.estimate import (
     student_t,
     trimmed_means,
 )
-from sqlitmus.stats.verdict import Verdicts, capped, group_means, parts, shares, summed, together
+from sqlitmus.stats.verdict import Verdicts, group_means, parts, shares, summed, together
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
 from tests.stats.oracle import scipy_stats
@@ -133,7 +133,7 @@ def test_verdicts_are_read_off_the_intervals() -> None:
 @given(st.sampled_from(list(Verdict)), st.sampled_from(list(Verdict)))
 def test_no_more_is_said_than_both_say(group: Verdict, case: Verdict) -> None:
     codes = [Verdicts(np.array([verdict.code], dtype=np.int8)) for verdict in (group, case)]
-    (both,) = capped(*codes).names().tolist()
+    (both,) = codes[0].capped(codes[1]).names().tolist()
     if both.side != "undecided":
         assert both.side == group.side == case.side
         assert both.material == (group.material and case.material)

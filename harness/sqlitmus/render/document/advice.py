@@ -21,7 +21,7 @@ from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted, listed
 
 _FIGURE = "Numbers are time with the setting over time without it"
-_STYLES = {Effect.UNSUPPORTED: "na", Effect.WRONG: "bad", Effect.FAILED: "bad"}
+_STYLES: dict[Effect, str] = {"unsupported": "na", "wrong": "bad", "failed": "bad"}
 
 
 def build(report: Report) -> Document:
@@ -43,7 +43,7 @@ def _overview(advice: Advice) -> Section:
         (t.group, t.database)
         for s in advice.settings
         for t in s.tried
-        if t.effect is not Effect.NOT_MEASURED
+        if t.effect != "not measured here"
     }
     places = [place.name for place in advice.places]
     spots = [(group, place) for group in advice.groups for place in places]
@@ -92,7 +92,7 @@ def _cell(tried: Tried) -> Cell:
     if tried.ratio and tried.verdict:
         return symbols.compared(tried.ratio, tried.verdict)
     style = _STYLES.get(tried.effect, "un")
-    return Cell(str(tried.effect), style=style, emphasis="aside", tooltip=tried.reason)
+    return Cell(tried.effect, style=style, emphasis="aside", tooltip=tried.reason)
 
 
 def _setting(setting: Setting, advice: Advice) -> Section:
@@ -136,7 +136,7 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
     absent: dict[tuple[str, str], list[str]] = {}
     for tried in setting.tried:
         name = advice.groups[tried.group]
-        if tried.effect is Effect.NOT_MEASURED:
+        if tried.effect == "not measured here":
             absent.setdefault((tried.database, tried.reason), []).append(name)
             continue
         times = (tried.base_time, tried.new_time)
@@ -144,14 +144,14 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
             Head(name, (tried.database,) if tried.database else ()),
             [
                 Cell(titles.get(tried.database, "")),
-                Cell(str(tried.effect), style=_STYLES.get(tried.effect, "")),
+                Cell(tried.effect, style=_STYLES.get(tried.effect, "")),
                 _cell(tried) if tried.ratio else symbols.NONE,
                 *(Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
                 Cell(_rest(tried)),
             ],
         )
     for (database, reason), names in absent.items():
-        effect = Cell(str(Effect.NOT_MEASURED), emphasis="aside")
+        effect = Cell("not measured here", emphasis="aside")
         none = [symbols.NONE] * 3
         head = Head(listed(names), (database,) if database else ())
         yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])

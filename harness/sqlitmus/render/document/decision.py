@@ -253,14 +253,19 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
 
 def _over(order: Ranking, name: str) -> Cell:
     """A runner's time over that of the first, or why there is no ratio."""
-    contrast = order.contrast(name)
-    if contrast:
+    if contrast := order.contrast(name):
         return symbols.compared(contrast.ratio, contrast.verdict)
-    if name in order.front[:1]:
-        return Cell("1")
-    apart = next((e.why for e in order.excluded if e.runner == name and e.why in APART), None)
-    text = "not told apart" if name in order.front else apart or "beyond a limit"
-    return Cell(text, emphasis="aside")
+    if words := _place(order, name):
+        return Cell(words, emphasis="aside")
+    return Cell("1") if name in order.front else symbols.NONE
+
+
+def _place(order: Ranking, name: str) -> str:
+    """Where a runner without a ratio is; nothing of the first, nor where nobody is ranked."""
+    if name in order.front:
+        return "not told apart" if name in order.front[1:] else ""
+    why = [each.why for each in order.excluded if each.runner == name]
+    return next((each for each in why if each in APART), "beyond a limit" if why else "")
 
 
 def _p99(p99: Interval | None) -> Cell:
@@ -390,7 +395,5 @@ def _presets_spent(choice: Choice, name: str) -> Cell:
     if contrast := order.contrast(name):
         compared = symbols.compared(contrast.ratio, contrast.verdict)
         return replace(compared, text=time, bounds=ratio(contrast.ratio))
-    if any(excluded.runner == name for excluded in order.excluded):
-        return Cell(time, note="beyond a limit", emphasis="aside")
-    tied = name in order.front[1:]
-    return Cell(time, note="not told apart" if tied else "")
+    words = _place(order, name)
+    return Cell(time, note=words, emphasis="aside" if words and name not in order.front else "")

@@ -62,7 +62,7 @@ def sentences(advice: Advice) -> list[str]:
 
 def _named(setting: Setting, counsel: Counsel) -> str:
     """The setting, and by how much it helps or hurts where it does so most."""
-    wanting = [Effect.HELPS, Effect.HURTS] if counsel in ("both", "leave it") else [Effect.HELPS]
+    wanting: list[Effect] = ["helps", "hurts"] if counsel in ("both", "leave it") else ["helps"]
     best = [
         min(such, key=lambda tried: _value(tried, effect))
         for effect in wanting
@@ -76,7 +76,7 @@ def _named(setting: Setting, counsel: Counsel) -> str:
 
 def _value(tried: Tried, effect: Effect) -> float:
     value = tried.ratio.value if tried.ratio else 1.0
-    return value if effect is Effect.HELPS else -value
+    return value if effect == "helps" else -value
 
 
 def _where(tried: Tried) -> str:
