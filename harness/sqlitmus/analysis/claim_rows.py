@@ -14,7 +14,7 @@ from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -231,9 +231,8 @@ class Draft:
         value, low, high = (None if of is None else self.figure(of) for of in logs)
         if value is None:
             return self.row
-        if self.scale_ns is None:
-            return replace(self.row, ratio=Speedup(value, low, high))
-        return replace(self.row, difference=Interval(value, low, high))
+        own = Interval(value, low, high)
+        return replace(self.row, difference=own) if self.row.saves else replace(self.row, ratio=own)
 
     def expectation(self) -> Expectation | None:
         """What the row is held against; None where no figure was published."""

@@ -212,7 +212,7 @@ def _claim(
         hypothesis=claim.hypothesis,
         counts={word: words[word] for word in ClaimWord if words[word]},
         word=ClaimWord.of_all(words),
-        first=next((row for row, _ in rows if row.ratio or row.difference), rows[0][0]),
+        first=next((row for row, _ in rows if row.figure), rows[0][0]),
         lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
         here=_here(run, claim, runners),
         differences=claim.differences,
