@@ -13,6 +13,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
+from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.ranking import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
@@ -72,30 +73,32 @@ class Series:
     def pair(self, base: Cell, new: Cell, metric: str) -> tuple[Spot, Spot]:
         """Where two cells are whose figures can be compared; raises NotHereError where one was not
         measured to the end, or the two did different work: a process, or what an iteration writes,
-        since a table that is filled twice as far is another table."""
+        since a table that is filled twice as far is another table. Of an iteration that is equal
+        if its operations, those of each thread, or their units of work are."""
         spots = self.spot(*base), self.spot(*new)
+        planned = [*map(self._planned, spots)]
         if metric == "wall":
-            base_work, new_work = map(self._work, spots)
-            if base_work is None or new_work is None:
+            works = {whole(*each) for each in planned}
+            if None in works:
                 by_time = "a process that warms up by time did no fixed number of operations"
                 raise NotHereError(by_time)
-            if base_work != new_work:
+            if len(works) > 1:
                 raise NotHereError("the two processes were given different numbers of operations")
-        elif not self._equal_work(*spots):
-            raise NotHereError("the two were given different numbers of operations in an iteration")
+        elif any(case.writes for case, _ in planned):
+            amounts = zip(*(_amounts(*each) for each in planned), strict=True)
+            if not any(base_amount == new_amount for base_amount, new_amount in amounts):
+                raise NotHereError(
+                    "the two were given different numbers of operations in an iteration"
+                )
         return spots
 
-    def array(self, metric: str) -> Array:
-        """Cases × series × blocks, canary last: of a figure, or of what claims call one. What is
-        of a unit of work elsewhere is of an operation here (of a cold case, of a process); `file`
-        is in bytes."""
+    def blocks(self, metric: str, spot: Spot) -> Array:
+        """A cell's values by block: of a figure, or of what claims call one. What is of a unit of
+        work elsewhere is of an operation here (of a cold case, of a process); `file` is in
+        bytes."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
-        return self._arrays[metric]
-
-    def blocks(self, metric: str, spot: Spot) -> Array:
-        """A cell's values by block."""
-        return self.array(metric)[spot.case, spot.series]
+        return self._arrays[metric][spot.case, spot.series]
 
     def typical(self, metric: str, spot: Spot) -> Interval | None:
         """The median over the blocks with its interval; None where nothing was recorded."""
@@ -122,28 +125,9 @@ class Series:
         """Whether the cell's time is that of a process."""
         return self.run.plan.cases[spot.case].metric == "cold"
 
-    def _work(self, spot: Spot) -> int | None:
-        """Operations of a whole process; None where it warms up by time, however many it does."""
+    def _planned(self, spot: Spot) -> tuple[PlannedCase, Counts | None]:
         case = self.run.plan.cases[spot.case]
-        return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
-
-    def _equal_work(self, base: Spot, new: Spot) -> bool:
-        """Whether both only read, or a process of both times as many operations, altogether or on
-        each thread, or as many units of work."""
-        cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
-        if not any(case.writes for case in cases):
-            return True
-        asked = [self._asked(spot) for spot in (base, new)]
-        return any(one == other for one, other in zip(*asked, strict=True))
-
-    def _asked(self, spot: Spot) -> tuple[float, float, float]:
-        """Operations that a process times, those of each thread, and their units of work."""
-        case = self.run.plan.cases[spot.case]
-        counts = self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
-        operations = case.operations * case.iterations
-        if counts:
-            operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
-        return operations, operations / case.threads, operations * case.per_operation
+        return case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
 
     def _recorded(self, metric: str) -> Array:
         samples = self.run.samples
@@ -156,6 +140,14 @@ class Series:
             return each
         units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
         return each * np.array(units)[:, None, None]
+
+
+def _amounts(case: PlannedCase, counts: Counts | None) -> tuple[float, float, float]:
+    """Operations that a process times, those of each thread, and their units of work."""
+    operations = case.operations * case.iterations
+    if counts:
+        operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
+    return operations, operations / case.threads, operations * case.per_operation
 
 
 def median(blocks: Array) -> Interval | None:
@@ -231,8 +223,8 @@ class Draft:
         value, low, high = (None if of is None else self.figure(of) for of in logs)
         if value is None:
             return self.row
-        own = Interval(value, low, high)
-        return replace(self.row, difference=own) if self.row.saves else replace(self.row, ratio=own)
+        name = "difference" if self.row.saves else "ratio"
+        return replace(self.row, **{name: Interval(value, low, high)})
 
     def expectation(self) -> Expectation | None:
         """What the row is held against; None where no figure was published."""
