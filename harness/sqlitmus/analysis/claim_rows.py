@@ -47,7 +47,10 @@ class Spot(NamedTuple):
 
 
 class Series:
-    """Figures of a run: arrays of blocks, NaN where there is none."""
+    """Figures of a run: arrays of blocks, NaN where there is none.
+
+    `warming` has the cells that were still warming up, as `outcomes.warming` finds them.
+    """
 
     def __init__(self, run: RunData, outcomes: Outcomes) -> None:
         self.run = run
@@ -55,7 +58,7 @@ class Series:
         self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
-        self._warming = warming(run)
+        self.warming = warming(run)
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
@@ -111,22 +114,18 @@ class Series:
 
     def rows(self, spot: Spot) -> float:
         """Rows that an operation returned when it was verified; raises NotHereError for none."""
-        case = self.run.plan.cases[spot.case]
+        case = self.case(spot)
         check = self.run.checks.get((case.id, self._names[spot.series]))
         if check is None or not check.rows or not case.operations:
             raise NotHereError(f"{case.id} returns no rows, so there is no time per row")
         return check.rows / (check.operations or case.operations)
 
-    def warming(self, spot: Spot) -> float | None:
-        """Its second half over its first where it was still warming up; see `warming`."""
-        return self._warming.get(spot)
-
-    def cold(self, spot: Spot) -> bool:
-        """Whether the cell's time is that of a process."""
-        return self.run.plan.cases[spot.case].metric == "cold"
+    def case(self, spot: Spot) -> PlannedCase:
+        """The cell's case."""
+        return self.run.plan.cases[spot.case]
 
     def _planned(self, spot: Spot) -> tuple[PlannedCase, Counts | None]:
-        case = self.run.plan.cases[spot.case]
+        case = self.case(spot)
         return case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
 
     def _recorded(self, metric: str) -> Array:
@@ -275,7 +274,7 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     spots = series.pair(base, new, group.metric)
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if group.metric == "steady" and (ratio := series.warming(spot)):
+        if group.metric == "steady" and (ratio := series.warming.get(spot)):
             by = CHECKS["still warming up"].words(ratio)
             raise NotHereError(f"{runner} in {case} was still warming up: {by}")
         blocks = series.blocks(group.metric, spot)
@@ -290,7 +289,7 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
         blocks=int(np.count_nonzero((base_times > 0) & (new_times > 0))),
         verdict=None,
     )
-    whole = group.metric == "wall" or series.cold(spots[0])
+    whole = group.metric == "wall" or series.case(spots[0]).metric == "cold"
     unit: Unit = "row" if group.per == "row" else "process" if whole else "operation"
     return replace(draft, row=row, unit=unit, times=(base_times, new_times))
 

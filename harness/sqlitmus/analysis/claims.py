@@ -54,7 +54,7 @@ def _cells(
             spots.append((runner, series.spot(case, runner)))
         except NotHereError as error:
             absent.append(str(error))
-    cases = [series.run.plan.cases[spot.case] for _, spot in spots]
+    cases = [series.case(spot) for _, spot in spots]
     values: dict[str, set[str]] = {}
     for case in cases:
         for axis, value in case.axes.items():
@@ -100,7 +100,7 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
         writer_p99=writer_p99,
         busy=busy if busy or writer_p99 else None,
         pacing=_value(series, "pacing", spot),
-        file=series.run.plan.cases[spot.case].database_bytes,
+        file=series.case(spot).database_bytes,
     )
 
 
@@ -124,7 +124,7 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
     several = len({runner for _, runner, _ in found}) > 1 or not any(label for label, *_ in found)
     rates = table.metric in _RATES
     for label, runner, spot in found:
-        case = series.run.plan.cases[spot.case]
+        case = series.case(spot)
         value = series.typical(table.metric, spot)
         if value is None:
             absent.append(f"{runner} in {case.id}: {table.metric} was not recorded")
@@ -150,7 +150,7 @@ def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     cells: list[Latencies] = []
     for label, runner, spot in found:
         if not (buckets := series.run.details_of(*spot).buckets):
-            case = series.run.plan.cases[spot.case].id
+            case = series.case(spot).id
             absent.append(f"{runner} in {case}: latencies were not recorded")
             continue
         columns = [(*bounds(number), count) for number, count in sorted(buckets.items())]

@@ -188,8 +188,10 @@ def test_what_is_wrong_is_told_with_file_and_place(
 
 def test_a_claim_without_any_published_figure_or_reason_is_refused(tmp_path: Path) -> None:
     text = TINY.replace("published = 1.2, ", "").replace('untestable = "no such build", ', "")
-    with pytest.raises(UsageError, match="no row has a published ratio"):
+    with pytest.raises(UsageError) as caught:
         read(tmp_path, text)
+    assert ":1: (top level): no row has a published ratio" in str(caught.value)
+    assert "no value of get-pk's shape 'no-such'" in str(caught.value), "told at once"
 
 
 def test_all_that_is_wrong_is_told_at_once_each_with_its_line(tmp_path: Path) -> None:
