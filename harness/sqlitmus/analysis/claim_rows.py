@@ -13,8 +13,9 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
+from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.results.claims import Group, Row, Unit
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -46,7 +47,10 @@ class Spot(NamedTuple):
 
 
 class Series:
-    """Figures of a run: arrays of blocks, NaN where there is none."""
+    """Figures of a run: arrays of blocks, NaN where there is none.
+
+    `warming` has the cells that were still warming up, as `outcomes.warming` finds them.
+    """
 
     def __init__(self, run: RunData, outcomes: Outcomes) -> None:
         self.run = run
@@ -54,7 +58,7 @@ class Series:
         self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
-        self._warming = warming(run)
+        self.warming = warming(run)
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
@@ -72,30 +76,32 @@ class Series:
     def pair(self, base: Cell, new: Cell, metric: str) -> tuple[Spot, Spot]:
         """Where two cells are whose figures can be compared; raises NotHereError where one was not
         measured to the end, or the two did different work: a process, or what an iteration writes,
-        since a table that is filled twice as far is another table."""
+        since a table that is filled twice as far is another table. Of an iteration that is equal
+        if its operations, those of each thread, or their units of work are."""
         spots = self.spot(*base), self.spot(*new)
+        planned = [*map(self._planned, spots)]
         if metric == "wall":
-            base_work, new_work = map(self._work, spots)
-            if base_work is None or new_work is None:
+            works = {whole(*each) for each in planned}
+            if None in works:
                 by_time = "a process that warms up by time did no fixed number of operations"
                 raise NotHereError(by_time)
-            if base_work != new_work:
+            if len(works) > 1:
                 raise NotHereError("the two processes were given different numbers of operations")
-        elif not self._equal_work(*spots):
-            raise NotHereError("the two were given different numbers of operations in an iteration")
+        elif any(case.writes for case, _ in planned):
+            amounts = zip(*(_amounts(*each) for each in planned), strict=True)
+            if not any(base_amount == new_amount for base_amount, new_amount in amounts):
+                raise NotHereError(
+                    "the two were given different numbers of operations in an iteration"
+                )
         return spots
 
-    def array(self, metric: str) -> Array:
-        """Cases × series × blocks, canary last: of a figure, or of what claims call one. What is
-        of a unit of work elsewhere is of an operation here (of a cold case, of a process); `file`
-        is in bytes."""
+    def blocks(self, metric: str, spot: Spot) -> Array:
+        """A cell's values by block: of a figure, or of what claims call one. What is of a unit of
+        work elsewhere is of an operation here (of a cold case, of a process); `file` is in
+        bytes."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
-        return self._arrays[metric]
-
-    def blocks(self, metric: str, spot: Spot) -> Array:
-        """A cell's values by block."""
-        return self.array(metric)[spot.case, spot.series]
+        return self._arrays[metric][spot.case, spot.series]
 
     def typical(self, metric: str, spot: Spot) -> Interval | None:
         """The median over the blocks with its interval; None where nothing was recorded."""
@@ -108,42 +114,19 @@ class Series:
 
     def rows(self, spot: Spot) -> float:
         """Rows that an operation returned when it was verified; raises NotHereError for none."""
-        case = self.run.plan.cases[spot.case]
+        case = self.case(spot)
         check = self.run.checks.get((case.id, self._names[spot.series]))
         if check is None or not check.rows or not case.operations:
             raise NotHereError(f"{case.id} returns no rows, so there is no time per row")
         return check.rows / (check.operations or case.operations)
 
-    def warming(self, spot: Spot) -> float | None:
-        """Its second half over its first where it was still warming up; see `warming`."""
-        return self._warming.get(spot)
+    def case(self, spot: Spot) -> PlannedCase:
+        """The cell's case."""
+        return self.run.plan.cases[spot.case]
 
-    def cold(self, spot: Spot) -> bool:
-        """Whether the cell's time is that of a process."""
-        return self.run.plan.cases[spot.case].metric == "cold"
-
-    def _work(self, spot: Spot) -> int | None:
-        """Operations of a whole process; None where it warms up by time, however many it does."""
-        case = self.run.plan.cases[spot.case]
-        return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
-
-    def _equal_work(self, base: Spot, new: Spot) -> bool:
-        """Whether both only read, or a process of both times as many operations, altogether or on
-        each thread, or as many units of work."""
-        cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
-        if not any(case.writes for case in cases):
-            return True
-        asked = [self._asked(spot) for spot in (base, new)]
-        return any(one == other for one, other in zip(*asked, strict=True))
-
-    def _asked(self, spot: Spot) -> tuple[float, float, float]:
-        """Operations that a process times, those of each thread, and their units of work."""
-        case = self.run.plan.cases[spot.case]
-        counts = self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
-        operations = case.operations * case.iterations
-        if counts:
-            operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
-        return operations, operations / case.threads, operations * case.per_operation
+    def _planned(self, spot: Spot) -> tuple[PlannedCase, Counts | None]:
+        case = self.case(spot)
+        return case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
 
     def _recorded(self, metric: str) -> Array:
         samples = self.run.samples
@@ -156,6 +139,14 @@ class Series:
             return each
         units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
         return each * np.array(units)[:, None, None]
+
+
+def _amounts(case: PlannedCase, counts: Counts | None) -> tuple[float, float, float]:
+    """Operations that a process times, those of each thread, and their units of work."""
+    operations = case.operations * case.iterations
+    if counts:
+        operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
+    return operations, operations / case.threads, operations * case.per_operation
 
 
 def median(blocks: Array) -> Interval | None:
@@ -231,9 +222,8 @@ class Draft:
         value, low, high = (None if of is None else self.figure(of) for of in logs)
         if value is None:
             return self.row
-        if self.scale_ns is None:
-            return replace(self.row, ratio=Speedup(value, low, high))
-        return replace(self.row, difference=Interval(value, low, high))
+        name = "difference" if self.row.saves else "ratio"
+        return replace(self.row, **{name: Interval(value, low, high)})
 
     def expectation(self) -> Expectation | None:
         """What the row is held against; None where no figure was published."""
@@ -284,7 +274,7 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     spots = series.pair(base, new, group.metric)
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if group.metric == "steady" and (ratio := series.warming(spot)):
+        if group.metric == "steady" and (ratio := series.warming.get(spot)):
             by = CHECKS["still warming up"].words(ratio)
             raise NotHereError(f"{runner} in {case} was still warming up: {by}")
         blocks = series.blocks(group.metric, spot)
@@ -299,7 +289,7 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
         blocks=int(np.count_nonzero((base_times > 0) & (new_times > 0))),
         verdict=None,
     )
-    whole = group.metric == "wall" or series.cold(spots[0])
+    whole = group.metric == "wall" or series.case(spots[0]).metric == "cold"
     unit: Unit = "row" if group.per == "row" else "process" if whole else "operation"
     return replace(draft, row=row, unit=unit, times=(base_times, new_times))
 

@@ -5,6 +5,8 @@ cells.
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
+from math import inf
 
 from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
 from sqlitmus.analysis.data import RunData
@@ -34,72 +36,53 @@ _RATES = ("steady", "loop")
 _THREADS = ("workers", "processes")
 
 
-def tables(
-    series: Series, wanted: Sequence[claims.ClaimTable]
-) -> tuple[list[Ranking], list[Threads], list[Histograms]]:
-    """Each kind's, in the order of the claim."""
-    return (
-        [_ranking(series, table) for table in wanted if table.kind == "ranking"],
-        [_threads(series, table) for table in wanted if table.kind == "scaling"],
-        [_histograms(series, table) for table in wanted if table.kind == "histogram"],
-    )
-
-
+# Label, runner and place of cells that are here.
 Found = list[tuple[str, str, Spot]]
 
 
-def _cells(series: Series, table: claims.ClaimTable) -> tuple[Found, list[str]]:
-    """(case, runner, place) of the cells that are here, and why the others are not."""
-    found: Found = []
+def _cells(
+    series: Series, table: claims.ClaimTable, leave_out: Sequence[str] = ()
+) -> tuple[Found, list[str]]:
+    """The cells of a table that are here, and why the others are not.
+
+    A label has the axes that vary among them, as text; it is empty where none does.
+    """
+    spots: list[tuple[str, Spot]] = []
     absent: list[str] = []
-    for runner in table.runners:
-        for case in table.cases:
-            try:
-                found.append((case, runner, series.spot(case, runner)))
-            except NotHereError as error:
-                absent.append(str(error))
-    return found, list(dict.fromkeys(absent))
-
-
-def _labels(series: Series, found: Found, leave_out: Sequence[str] = ()) -> dict[str, str]:
-    """By case id its axes that vary among the cells, as text; empty where none does."""
-    cases = {text: series.run.plan.cases[spot.case] for text, _, spot in found}
+    for runner, case in product(table.runners, table.cases):
+        try:
+            spots.append((runner, series.spot(case, runner)))
+        except NotHereError as error:
+            absent.append(str(error))
+    cases = [series.case(spot) for _, spot in spots]
     values: dict[str, set[str]] = {}
-    for case in cases.values():
+    for case in cases:
         for axis, value in case.axes.items():
             values.setdefault(axis, set()).add(str(value))
-    scenarios = {case.scenario for case in cases.values()}
+    varying = {axis for axis, of_axis in values.items() if len(of_axis) > 1} - {*leave_out}
+    several = len({case.scenario for case in cases}) > 1
 
     def label(case: PlannedCase) -> str:
-        parts = [case.title] if len(scenarios) > 1 else []
-        parts += [
-            f"{axis}={value}"
-            for axis, value in case.axes.items()
-            if len(values[axis]) > 1 and axis not in leave_out
-        ]
-        return ", ".join(parts)
+        axes = [f"{axis}={value}" for axis, value in case.axes.items() if axis in varying]
+        return ", ".join([case.title, *axes] if several else axes)
 
-    return {text: label(case) for text, case in cases.items()}
+    found = [(label(case), *spot) for case, spot in zip(cases, spots, strict=True)]
+    return found, list(dict.fromkeys(absent))
 
 
 def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
     found, absent = _cells(series, table)
-    labels = _labels(series, found)
-    typical = {
-        (case, runner): figure
-        for case, runner, spot in found
-        if (figure := series.typical(table.metric, spot))
-    }
-    ordered = sorted(typical, key=lambda cell: typical[cell].value)
-    places = {(case, runner): spot for case, runner, spot in found}
-    rest = [cell for cell in places if cell not in typical]
-    times = [typical[cell].value for cell in ordered]
-    shown = [_place(series, labels[c], r, places[c, r]) for c, r in [*ordered, *rest]]
-    return Ranking(table.title, table.metric, times, shown, absent)
+    typical = [series.typical(table.metric, spot) for *_, spot in found]
+    order = sorted(
+        range(len(found)), key=lambda n: inf if (figure := typical[n]) is None else figure.value
+    )
+    times = [figure.value for n in order if (figure := typical[n])]
+    places = [_place(series, *found[n]) for n in order]
+    return Ranking(table.title, table.metric, times, places, absent)
 
 
 def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
-    details = series.run.details_of(spot.case, spot.series)
+    details = series.run.details_of(*spot)
     writer_p99 = series.typical("writer_p99", spot)
     busy = series.mean("busy", spot)
     return Place(
@@ -117,7 +100,7 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
         writer_p99=writer_p99,
         busy=busy if busy or writer_p99 else None,
         pacing=_value(series, "pacing", spot),
-        file=series.run.plan.cases[spot.case].database_bytes,
+        file=series.case(spot).database_bytes,
     )
 
 
@@ -135,26 +118,26 @@ def _load(series: Series, spot: Spot) -> Load:
 
 
 def _threads(series: Series, table: claims.ClaimTable) -> Threads:
-    found, absent = _cells(series, table)
+    found, absent = _cells(series, table, _THREADS)
     have = cores(series.run.machine)
-    labels = _labels(series, found, _THREADS)
     lines: dict[str, list[ThreadPoint]] = {}
-    several = len({runner for _, runner, _ in found}) > 1 or not any(labels.values())
+    several = len({runner for _, runner, _ in found}) > 1 or not any(label for label, *_ in found)
     rates = table.metric in _RATES
-    for case, runner, spot in found:
+    for label, runner, spot in found:
+        case = series.case(spot)
         value = series.typical(table.metric, spot)
         if value is None:
-            absent.append(f"{runner} in {case}: {table.metric} was not recorded")
+            absent.append(f"{runner} in {case.id}: {table.metric} was not recorded")
             continue
-        number = series.run.plan.cases[spot.case].threads
+        number = case.threads
         point = ThreadPoint(
             number,
             rate(value) if rates else value,
             over=have is not None and number > have,
             load=_load(series, spot),
         )
-        label = ": ".join(filter(None, (runner if several else "", labels[case])))
-        lines.setdefault(label, []).append(point)
+        title = ": ".join(filter(None, (runner if several else "", label)))
+        lines.setdefault(title, []).append(point)
     ordered = [
         ThreadLine(label, sorted(points, key=lambda point: point.threads))
         for label, points in lines.items()
@@ -164,14 +147,14 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
 
 def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     found, absent = _cells(series, table)
-    labels = _labels(series, found)
     cells: list[Latencies] = []
-    for case, runner, spot in found:
-        if not (buckets := series.run.details_of(spot.case, spot.series).buckets):
+    for label, runner, spot in found:
+        if not (buckets := series.run.details_of(*spot).buckets):
+            case = series.case(spot).id
             absent.append(f"{runner} in {case}: latencies were not recorded")
             continue
         columns = [(*bounds(number), count) for number, count in sorted(buckets.items())]
-        cells.append(Latencies(labels[case], runner, columns))
+        cells.append(Latencies(label, runner, columns))
     step = None if table.step_ms is None else table.step_ms * 1e6
     return Histograms(table.title, step, cells, absent)
 
@@ -203,7 +186,6 @@ def _claim(
     rows = [(row, row.verdict) for row in deciding(groups) if row.verdict]
     words = Counter(word for _, word in rows)
     lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
-    rankings, threads, histograms = tables(series, claim.tables)
     return Claim(
         name=claim.name,
         title=claim.title,
@@ -212,15 +194,15 @@ def _claim(
         hypothesis=claim.hypothesis,
         counts={word: words[word] for word in ClaimWord if words[word]},
         word=ClaimWord.of_all(words),
-        first=next((row for row, _ in rows if row.ratio or row.difference), rows[0][0]),
+        first=next((row for row, _ in rows if row.figure), rows[0][0]),
         lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
         here=_here(run, claim, runners),
         differences=claim.differences,
         untestable=claim.untestable,
         groups=groups,
-        rankings=rankings,
-        threads=threads,
-        histograms=histograms,
+        rankings=[_ranking(series, each) for each in claim.tables if each.kind == "ranking"],
+        threads=[_threads(series, each) for each in claim.tables if each.kind == "scaling"],
+        histograms=[_histograms(series, each) for each in claim.tables if each.kind == "histogram"],
         contradicts=claim.contradicts,
     )
 

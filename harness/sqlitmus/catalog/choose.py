@@ -108,8 +108,8 @@ def choose_claims(
         if runner not in cells.setdefault(case.id, []):
             cells[case.id].append(runner)
     if not cells:
-        rows = [row for claim in claims for group in claim.groups for row in group.rows]
-        reasons = "; ".join(dict.fromkeys(row.untestable for row in rows if row.untestable))
+        untestable = [row.untestable for claim in claims for row in claim.rows]
+        reasons = "; ".join(filter(None, dict.fromkeys(untestable)))
         raise UsageError(
             f"none of the claims {', '.join(c.name for c in claims)} is measured on "
             f"{', '.join(runner_names) or f'{cores} cores'}{reasons and f' ({reasons})'}; see "

@@ -4,10 +4,11 @@ import re
 import string
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
@@ -16,16 +17,6 @@ from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import ClaimMetric
-
-
-def _finite(value: float) -> float:
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{value} is no ratio; expected base / new as a positive number")
-    return value
-
-
-# base / new; in a group of differences, base - new in ms
-Figure = Annotated[float, AfterValidator(_finite)]
 
 
 class CellTemplate(Model):
@@ -38,13 +29,13 @@ class CellTemplate(Model):
 class ClaimRow(Model):
     """One published figure.
 
-    `said` quotes the publication; `values` fill the braces of the group's cells. A row without
-    `published` is shown without a verdict. The `key` rows decide the claim's word; without key
-    rows, all rows do.
+    `published` is base / new, or in a group of differences base - new in ms; a row without it is
+    shown without a verdict. `said` quotes the publication; `values` fill the braces of the group's
+    cells. The `key` rows decide the claim's word; without key rows, all rows do.
     """
 
     name: str
-    published: Figure | None = None
+    published: float | None = None
     said: str = ""
     values: dict[str, str] = {}
     untestable: str = ""
@@ -73,32 +64,6 @@ class ClaimGroup(Model):
     per: Literal["operation", "row"] = "operation"
     cores: int = 1
     rows: Annotated[list[ClaimRow], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _whose(self) -> Self:
-        if all(row.untestable for row in self.rows):
-            return self
-        named = [cell.runner is not None for cell in (self.base, self.new)]
-        if self.runners and any(named):
-            raise ValueError("give either runners or a runner in both cells")
-        if not self.runners and not all(named):
-            raise ValueError("give runners, or a runner in base and in new")
-        return self
-
-    @model_validator(mode="after")
-    def _figures(self) -> Self:
-        if self.per == "row" and self.metric == "wall":
-            raise ValueError("wall is the time of a process; it has no time per row")
-        if self.expects == "no effect" and self.compare == "difference":
-            raise ValueError('expects = "no effect" is said of ratios; leave out compare')
-        if self.expects == "no effect" and "tolerance" not in self.model_fields_set:
-            raise ValueError('expects = "no effect" needs the tolerance that still counts as none')
-        for row in self.rows:
-            if self.expects == "effect" and self.compare == "ratio" and row.published == 1.0:
-                raise ValueError(f"row {row.name!r}: published = 1 is no effect; set expects")
-            if row.key and row.published is None:
-                raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
-        return self
 
     def pairs(self, row: ClaimRow) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """(case id, runner) of base and new, once for each runner."""
@@ -162,12 +127,10 @@ class Claim(Model):
     groups: Annotated[list[ClaimGroup], Field(min_length=1)]
     tables: list[ClaimTable] = []
 
-    @model_validator(mode="after")
-    def _says(self) -> Self:
-        rows = [row for group in self.groups for row in group.rows]
-        if not any(row.published or row.untestable for row in rows):
-            raise ValueError("no row has a published ratio, so there is nothing to reproduce")
-        return self
+    @property
+    def rows(self) -> list[ClaimRow]:
+        """Those of all groups."""
+        return [row for group in self.groups for row in group.rows]
 
     def compared(
         self, cores: int | None = None
@@ -190,9 +153,7 @@ class Claim(Model):
         for pair in self.compared(cores):
             yield from pair
         for table in self.tables:
-            for case in table.cases:
-                for runner in table.runners:
-                    yield case, runner
+            yield from product(table.cases, table.runners)
 
 
 # What a row of a claim says was published, held against the ratio that it gives. Pure.
@@ -349,7 +310,10 @@ _TEXTS = ("title", "source", "published_on", "hypothesis")
 
 
 def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
-    """(place, what is wrong and what to do) of all that keeps `claim` from being measured."""
+    """(place, what is wrong and what to do) of all that keeps `claim` from being measured. Of a
+    group whose parts contradict each other nothing more is said."""
+    if not any(row.published or row.untestable for row in claim.rows):
+        yield (), "no row has a published ratio, so there is nothing to reproduce"
     for name in _TEXTS:
         if not getattr(claim, name).strip():
             yield (name,), "is empty; say it in a sentence, or nobody can check the claim"
@@ -357,12 +321,12 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
         if name in claim.lessons.model_fields_set and not str(lesson).strip():
             yield ("lessons", name), "is empty; say what that outcome means for a service"
     for number, group in enumerate(claim.groups):
-        yield from _group(group, ("groups", number), catalog)
+        at = ("groups", number)
+        contradictory = [(at, problem) for problem in _contradictory(group)]
+        yield from contradictory or _group(group, at, catalog)
     for number, table in enumerate(claim.tables):
-        for case in table.cases:
-            for runner in table.runners:
-                for problem in _cell(case, runner, catalog):
-                    yield ("tables", number), problem
+        for cell in product(table.cases, table.runners):
+            yield from ((("tables", number), problem) for problem in _cell(*cell, catalog))
 
 
 def contradictions(claims: Mapping[str, Claim]) -> Iterator[tuple[str, str]]:
@@ -373,6 +337,28 @@ def contradictions(claims: Mapping[str, Claim]) -> Iterator[tuple[str, str]]:
             yield name, unknown("claim", other, claims)
         elif other and claims[other].contradicts != name:
             yield name, f'{other} does not name this one; write contradicts = "{name}" there'
+
+
+def _contradictory(group: ClaimGroup) -> Iterator[str]:
+    """Which parts of a group do not go together."""
+    if any(not row.untestable for row in group.rows):
+        named = [cell.runner is not None for cell in (group.base, group.new)]
+        if group.runners and any(named):
+            yield "give either runners or a runner in both cells"
+        elif not group.runners and not all(named):
+            yield "give runners, or a runner in base and in new"
+    if group.per == "row" and group.metric == "wall":
+        yield "wall is the time of a process; it has no time per row"
+    effect = group.expects == "effect"
+    if not effect and group.compare == "difference":
+        yield 'expects = "no effect" is said of ratios; leave out compare'
+    elif not effect and "tolerance" not in group.model_fields_set:
+        yield 'expects = "no effect" needs the tolerance that still counts as none'
+    for row in group.rows:
+        if effect and group.compare == "ratio" and row.published == 1.0:
+            yield f"row {row.name!r}: published = 1 is no effect; set expects"
+        if row.key and row.published is None:
+            yield f"row {row.name!r}: a key row needs a published ratio"
 
 
 def _group(group: ClaimGroup, at: Place, catalog: Catalog) -> Iterator[tuple[Place, str]]:
@@ -404,6 +390,9 @@ def _group(group: ClaimGroup, at: Place, catalog: Catalog) -> Iterator[tuple[Pla
 
 def _figure(group: ClaimGroup, row: ClaimRow) -> Iterator[str]:
     if row.published is None:
+        return
+    if not 0 < row.published < float("inf"):
+        yield f"{row.published} is no ratio; expected base / new as a positive number"
         return
     saves = group.compare == "difference"
     yield from figure_problems(row.published, row.said, saves=saves)
@@ -448,10 +437,11 @@ def _braces(text: str) -> set[str]:
 
 
 def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str, Claim]:
-    """The claims by name, in the order of their files; faults of others than `only` are passed by.
+    """The claims called `only`, or all if it is empty, by name in the order of their files.
 
     A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file,
-    line and place for all that is wrong, such as a cell that the catalogue lacks.
+    line and place for all that is wrong with them, such as a cell that the catalogue lacks, and
+    with the nearest name for a claim that is not there.
     """
     claims: dict[str, Claim] = {}
     texts: dict[str, tuple[Path, str]] = {}
@@ -472,9 +462,10 @@ def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str
         for name, problem in contradictions(claims):
             if not only or name in only:
                 problems += _told(*texts[name], [(("contradicts",), problem)])
+    problems += [unknown("claim", name, claims) for name in only if name not in texts]
     if problems:
         raise UsageError("\n".join(dict.fromkeys(problems)))
-    return claims
+    return {name: claim for name, claim in claims.items() if not only or name in only}
 
 
 def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, list[str]]:
@@ -489,14 +480,6 @@ def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, l
         wrong = [(e["loc"], _words(e["type"], e["msg"])) for e in error.errors()]
         return None, text, _told(file, text, wrong)
     return claim, text, _told(file, text, problems(claim, catalog))
-
-
-def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
-    """The claims called `names`, or all if it is empty; raises UsageError with the nearest name."""
-    for name in names:
-        if name not in claims:
-            raise UsageError(unknown("claim", name, claims))
-    return [claim for name, claim in claims.items() if not names or name in names]
 
 
 def _told(file: Path, text: str, wrong: Iterable[tuple[Place, str]]) -> list[str]:

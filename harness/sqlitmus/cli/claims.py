@@ -17,12 +17,11 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
 
-# What a build is called → the runner whose tool it is, and the threading mode that it must have.
-BUILDS = {"serialized": ("node-threadsafe1", 1), "multi": ("node-threadsafe2", 2)}
-# The runners that stand for builds of Node where none are given → those of the builds.
-STAND_INS = {
-    "node-better-sqlite3-threadsafe1": "node-threadsafe1",
-    "node-better-sqlite3-threadsafe2": "node-threadsafe2",
+# What a build is called → the runner whose tool it is, the one that stands for it where no build is
+# given, and the threading mode that it must have.
+BUILDS = {
+    "serialized": ("node-threadsafe1", "node-better-sqlite3-threadsafe1", 1),
+    "multi": ("node-threadsafe2", "node-better-sqlite3-threadsafe2", 2),
 }
 EXPECTED = "expected --build serialized=PATH multi=PATH, two executables of Node"
 
@@ -37,7 +36,7 @@ def given(words: tuple[str, str], catalog: Catalog, tools: Tools) -> tuple[Tools
     if set(named) != set(BUILDS) or not all(named.values()):
         raise UsageError(f"--build {' '.join(words)}: {EXPECTED}")
     subjects: list[str] = []
-    for name, (runner, _) in BUILDS.items():
+    for name, (runner, *_) in BUILDS.items():
         path = paths.given(named[name])
         if not path.is_file() or not os.access(path, os.X_OK):
             raise UsageError(f"--build {name}={named[name]}: {path} is no executable; {EXPECTED}")
@@ -54,26 +53,23 @@ def again(subjects: list[str], tools: Tools) -> Tools:
 
 def with_builds(claims: list[Claim]) -> list[Claim]:
     """The claims with the builds of Node in their rows, in place of what stands for them."""
-    return [
-        claim.model_copy(update={"groups": [_measured_with_builds(g) for g in claim.groups]})
-        for claim in claims
-    ]
+    builds = {stands_in: runner for runner, stands_in, _ in BUILDS.values()}
 
+    def built(group: ClaimGroup) -> ClaimGroup:
+        cells = {
+            name: cell.model_copy(update={"runner": builds.get(cell.runner or "", cell.runner)})
+            for name, cell in (("base", group.base), ("new", group.new))
+        }
+        return group.model_copy(update=cells)
 
-def _measured_with_builds(group: ClaimGroup) -> ClaimGroup:
-    cells = {
-        name: cell.model_copy(update={"runner": STAND_INS.get(cell.runner or "", cell.runner)})
-        for name, cell in (("base", group.base), ("new", group.new))
-    }
-    return group.model_copy(update=cells)
+    return [c.model_copy(update={"groups": [*map(built, c.groups)]}) for c in claims]
 
 
 def _check(catalog: Catalog, tools: Tools) -> None:
     """Raise unless the builds differ in their threading mode, and in no version."""
     versions: set[tuple[str, str]] = set()
-    names = [runner for runner, _ in BUILDS.values()]
-    pair = runners.discover(catalog, names, tools)
-    for (name, (_, mode)), installed in zip(BUILDS.items(), pair, strict=True):
+    pair = runners.discover(catalog, [runner for runner, *_ in BUILDS.values()], tools)
+    for (name, (*_, mode)), installed in zip(BUILDS.items(), pair, strict=True):
         program = f"--build {name}={tools.paths[installed.spec.tool]}"
         if installed.description is None:
             raise NotFit(f"{program}: {installed.missing}")
@@ -137,7 +133,7 @@ def claims(
         _begin(folder, names[1:])
         return
     catalog = definitions.load()
-    chosen = claimfiles.named(claimfiles.read(folder, catalog, names or []), names or [])
+    chosen = list(claimfiles.read(folder, catalog, names or []).values())
     if not chosen:
         raise UsageError(f"{folder}: there is no claim")
     if list_:
@@ -182,7 +178,7 @@ def _list(chosen: list[Claim], *, as_json: bool) -> None:
                 "claim": claim.name,
                 "title": claim.title,
                 "source": claim.source,
-                "rows": sum(len(group.rows) for group in claim.groups),
+                "rows": len(claim.rows),
                 "cells": len(set(claim.cells())),
             }
             for claim in chosen

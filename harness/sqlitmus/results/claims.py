@@ -1,13 +1,14 @@
 """What a report shows of published claims: made once by `analysis`, read by every renderer.
 
-Ratios are speed-ups of the new one; differences, which it saves, and times are in nanoseconds.
+Ratios are base / new, unlike all others of a report: how many times as fast the new one is.
+Differences, which it saves, and times are in nanoseconds.
 `problems` say which cells have no figure, and why.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord
 
 Unit = Literal["operation", "row", "process"]
@@ -43,7 +44,7 @@ class Row:
     verdict: ClaimWord | None
     reason: str
     key: bool = False
-    ratio: Speedup | None = None
+    ratio: Interval | None = None
     base_time: Interval | None = None
     new_time: Interval | None = None
     blocks: int = 0
@@ -53,6 +54,11 @@ class Row:
     judged: tuple[float, float] | None = None
     needed: int | None = None
     repeats: str = ""
+
+    @property
+    def figure(self) -> Interval | None:
+        """The ratio or difference that was measured."""
+        return self.difference if self.saves else self.ratio
 
     @property
     def expects_effect(self) -> bool:

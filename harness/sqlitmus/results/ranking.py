@@ -25,17 +25,6 @@ class Interval:
         return 1 / (1 + margin) < self.low and self.high < 1 + margin
 
 
-@dataclass(frozen=True, slots=True)
-class Speedup:
-    """How many times as fast the new one is: time of the base over time of the new one, with its
-    95 % interval. All other ratios are an `Interval` of new over base; a type of its own keeps the
-    two apart."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
 # The ratios of all pairs of runners in one case, as columns.
 
 

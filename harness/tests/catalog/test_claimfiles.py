@@ -63,11 +63,11 @@ def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> Non
 
 def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
     read(tmp_path)
-    found = read(tmp_path, name="b-more.toml")
-    assert [claim.name for claim in claims.named(found, [])] == ["arrays", "more"]
-    assert [claim.name for claim in claims.named(found, ["more"])] == ["more"]
+    assert list(read(tmp_path, name="b-more.toml")) == ["arrays", "more"]
+    known = definitions.load()
+    assert list(claims.read(tmp_path, known, ["more"])) == ["more"]
     with pytest.raises(UsageError, match=r"there is no claim 'arays'; did you mean arrays\?"):
-        claims.named(found, ["arays"])
+        claims.read(tmp_path, known, ["arays"])
 
 
 def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
@@ -188,8 +188,10 @@ def test_what_is_wrong_is_told_with_file_and_place(
 
 def test_a_claim_without_any_published_figure_or_reason_is_refused(tmp_path: Path) -> None:
     text = TINY.replace("published = 1.2, ", "").replace('untestable = "no such build", ', "")
-    with pytest.raises(UsageError, match="no row has a published ratio"):
+    with pytest.raises(UsageError) as caught:
         read(tmp_path, text)
+    assert ":1: (top level): no row has a published ratio" in str(caught.value)
+    assert "no value of get-pk's shape 'no-such'" in str(caught.value), "told at once"
 
 
 def test_all_that_is_wrong_is_told_at_once_each_with_its_line(tmp_path: Path) -> None:

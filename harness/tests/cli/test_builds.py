@@ -93,10 +93,8 @@ def test_the_builds_take_the_place_of_better_sqlite3_s_in_every_row() -> None:
     (changed,) = builds.with_builds([claim])
     before, after = (list(each.compared()) for each in (claim, changed))
     assert len(before) == len(after)
-    swapped = [
-        tuple((case, builds.STAND_INS.get(runner, runner)) for case, runner in pair)
-        for pair in before
-    ]
+    own = {stands_in: runner for runner, stands_in, _ in builds.BUILDS.values()}
+    swapped = [tuple((case, own.get(runner, runner)) for case, runner in pair) for pair in before]
     assert after == swapped
     assert {"node-threadsafe1", "node-threadsafe2"} <= {runner for _, runner in changed.cells()}
-    assert {runner for _, runner in changed.cells()}.isdisjoint(builds.STAND_INS)
+    assert {runner for _, runner in changed.cells()}.isdisjoint(own)

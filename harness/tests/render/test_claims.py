@@ -28,7 +28,7 @@ from sqlitmus.results.claims import (
     Threads,
 )
 from sqlitmus.results.claims import Row as ClaimRow
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.verdicts import ClaimWord
 from tests.analysis.claims import claim_runs
@@ -295,7 +295,7 @@ GROUP = Group("times", "steady", "operation", [])
 def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
     def shown(new_ns: float) -> Cell:
         times = (Interval(2600.0, None, None), Interval(new_ns, None, None))
-        ratio = Speedup(1.2, 1.1, 1.3)
+        ratio = Interval(1.2, 1.1, 1.3)
         return claims.times(
             ClaimRow("a", "r", "b", "n", "", None, None, "", False, ratio, *times), GROUP
         )

@@ -7,7 +7,7 @@ from math import log
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import parts, sentences
+from sqlitmus.render.document import parts, sentences, symbols
 from sqlitmus.render.document.model import (
     RUNNER,
     Block,
@@ -19,8 +19,6 @@ from sqlitmus.render.document.model import (
     Folded,
     Head,
     Legend,
-    LegendEntry,
-    Mark,
     Paragraph,
     Section,
     Table,
@@ -32,14 +30,13 @@ from sqlitmus.results.claims import (
     Claim,
     Group,
     Histograms,
-    Load,
     Place,
     Ranking,
     Row,
     ThreadPoint,
     Threads,
 )
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
@@ -80,8 +77,9 @@ def rows_of(ident: str, group: Group) -> Section:
 def row_of(row: Row, group: Group) -> TableRow:
     """A row of a group: a ratio or a difference, and what was published."""
     word = row.verdict
-    text = word or (f"no {group.compare} was published" if _here(row) else "not measured")
-    why = "; ".join(filter(None, (row.reason, same_size(row), repeated(row))))
+    text = word or (f"no {group.compare} was published" if row.figure else "not measured")
+    repeated = f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
+    why = "; ".join(filter(None, (row.reason, same_size(row), repeated)))
     return TableRow(
         Head(row.name),
         [
@@ -91,40 +89,30 @@ def row_of(row: Row, group: Group) -> TableRow:
             times(row, group),
             Cell(
                 f"{text}: {why}" if why else text,
-                mark=mark(word) if word else None,
+                mark=symbols.mark(word) if word else None,
                 style=word.style if word else "na",
             ),
-            Cell(str(row.blocks), value=row.blocks) if _here(row) else Cell(),
+            Cell(str(row.blocks), value=row.blocks) if row.figure else Cell(),
         ],
         style=word.style if word else "",
     )
 
 
-def _here(row: Row) -> bool:
-    """Whether the row has a figure of this machine."""
-    return bool(row.ratio or row.difference)
-
-
-def mark(word: ClaimWord) -> Mark:
-    """The word's symbol."""
-    return Mark(word.symbol, word.ascii)
-
-
 def published(row: Row) -> Cell:
     """The published figure, and what the publication said."""
-    if row.published is None:
-        return Cell("", note=row.said)
-    write = fmt.duration if row.saves else _ratio
-    return Cell(write(row.published), note=row.said, value=row.published)
+    text = "" if row.published is None else _written(row, Interval(row.published, None, None))[0]
+    return Cell(text, note=row.said, value=row.published)
 
 
 def here(row: Row) -> Cell:
     """The ratio or difference that was measured."""
-    if row.ratio:
-        return Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
-    if row.difference:
-        return Cell(*fmt.time(row.difference), emphasis="strong", value=row.difference)
-    return Cell(NONE)
+    if row.figure is None:
+        return Cell(NONE)
+    return Cell(*_written(row, row.figure), emphasis="strong", value=row.figure)
+
+
+def _written(row: Row, figure: Interval) -> tuple[str, str]:
+    return fmt.time(figure) if row.saves else fmt.ratio(figure)
 
 
 def same_size(row: Row) -> str:
@@ -135,25 +123,20 @@ def same_size(row: Row) -> str:
     return f"{low} to {high} counts as the same"
 
 
-def repeated(row: Row) -> str:
-    """Which row is counted in the place of this one."""
-    return f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
-
-
 def times(row: Row, group: Group) -> Cell:
     """Both medians; with their own ratio where it is not that of the row."""
     if row.base_time is None or row.new_time is None:
         return Cell()
-    write = _size if group.metric == "file" else _short
-    both = " \u2192 ".join(write(time) for time in (row.base_time, row.new_time))
+    medians = (row.base_time, row.new_time)
+    of_files = group.metric == "file"
+    both = " \u2192 ".join(
+        fmt.size(round(each.value)) if of_files else fmt.time(each)[0] for each in medians
+    )
     of_medians = row.base_time.value / row.new_time.value if row.new_time.value else None
     if not row.ratio or not of_medians or abs(log(of_medians / row.ratio.value)) < log(APART):
         return Cell(both)
-    return Cell(both, note=f"ratio of these medians: {_ratio(of_medians)}")
-
-
-def _ratio(value: float) -> str:
-    return fmt.speedup(Speedup(value, None, None))[0]
+    ratio = fmt.ratio(Interval(of_medians, None, None))[0]
+    return Cell(both, note=f"ratio of these medians: {ratio}")
 
 
 def tally(rows: Sequence[Row]) -> str:
@@ -172,14 +155,6 @@ def measured(group: Group) -> str:
         return METRICS[group.metric]
     saved = "; base less new" if group.compare == "difference" else ""
     return f"{METRICS[group.metric]} per {group.unit}{saved}"
-
-
-def _short(value: Interval) -> str:
-    return fmt.time(value)[0]
-
-
-def _size(value: Interval) -> str:
-    return fmt.size(round(value.value))
 
 
 # Tables of a claim's cells: who took how long, threads, and latencies.
@@ -218,7 +193,7 @@ def ranking(ranked: Ranking) -> Table:
 def threads(scaled: Threads) -> Table:
     """A row for each option and number of threads; only columns that any of them has."""
     points = [(line.label, point) for line in scaled.lines for point in line.points]
-    figures = _filled(_THREADS, [point for _, point in points])
+    figures = _filled(_LOAD, [point for _, point in points])
     if scaled.rates:
         figures.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
     write = fmt.rate if scaled.rates else fmt.time
@@ -303,15 +278,15 @@ def _filled(columns: Sequence[Figure[T]], lines: Sequence[T]) -> list[Figure[T]]
     return [(title, read) for title, read in columns if any(map(read, lines))]
 
 
-_LOAD: tuple[Figure[Load], ...] = (
-    ("CPU, per operation", lambda load: fmt.duration(load.cpu) if load.cpu else ""),
-    ("voluntary switches, per operation", lambda load: _count(load.voluntary)),
-    ("involuntary switches, per operation", lambda load: _count(load.involuntary)),
+_LOAD: tuple[Figure[Place | ThreadPoint], ...] = (
+    ("CPU, per operation", lambda p: fmt.duration(p.load.cpu) if p.load.cpu else ""),
+    ("voluntary switches, per operation", lambda p: _count(p.load.voluntary)),
+    ("involuntary switches, per operation", lambda p: _count(p.load.involuntary)),
 )
 _COLUMNS: tuple[Figure[Place], ...] = (
     ("end to end", lambda p: _time(p.wall)),
     ("loop, per operation", lambda p: _time(p.loop)),
-    *((title, lambda p, read=read: read(p.load)) for title, read in _LOAD),
+    *_LOAD,
     (
         "operations/s",
         lambda p: fmt.rate(Interval(1e9 / p.loop.value, None, None))[0] if p.loop else "",
@@ -328,9 +303,6 @@ _COLUMNS: tuple[Figure[Place], ...] = (
     ("pacing error, 99 %", lambda p: "" if p.pacing is None else fmt.duration(p.pacing)),
 )
 _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
-_THREADS: tuple[Figure[ThreadPoint], ...] = tuple(
-    (title, lambda p, read=read: read(p.load)) for title, read in _LOAD
-)
 
 
 CLAIM = Column("claim", "claim", "text")
@@ -352,9 +324,8 @@ RULE = (
 
 def build(report: Report) -> Document:
     """The document of a run of claims: each claim with its rows and tables."""
-    entries = [LegendEntry(mark(word), word, word.meaning, word.style) for word in ClaimWord]
     reading: list[Block] = [
-        Legend(entries),
+        Legend(symbols.verdicts(ClaimWord)),
         Paragraph(f"{READING} {RULE}", "dim"),
         Paragraph(correction(report), "dim"),
     ]
@@ -376,7 +347,7 @@ def answers(claims: Sequence[Claim]) -> Table:
                 here(claim.first),
                 Cell(
                     claim.word,
-                    mark=mark(claim.word),
+                    mark=symbols.mark(claim.word),
                     note=deciding(claim),
                     style=claim.word.style,
                     emphasis="strong",

@@ -8,7 +8,7 @@ than four significant ones; the exact value stays in the data behind the page.
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor, isfinite, log10
 
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.vocabulary.figures import Unit
 
 THIN = "\u202f"
@@ -118,16 +118,7 @@ def rate(interval: Interval) -> tuple[str, str]:
 
 def ratio(interval: Interval) -> tuple[str, str]:
     """A ratio of times as `("0.76×", "[0.74, 0.79]")`."""
-    return _times(interval)
-
-
-def speedup(faster: Speedup) -> tuple[str, str]:
-    """A speed-up as `("1.99×", "[1.97, 2.00]")`, in a column of what is "× as fast"."""
-    return _times(faster)
-
-
-def _times(figure: Interval | Speedup) -> tuple[str, str]:
-    value, low, high = figure.value, figure.low, figure.high
+    value, low, high = interval.value, interval.low, interval.high
     places = decimals(value, low, high)
     if low is None or high is None:
         return f"{fixed(value, places)}×", ""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sqlitmus.results.claims import Group, Histograms, Threads
 from sqlitmus.results.machines import MergedReport
-from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report, Runner, Scaling, Tails
 
 # An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.
@@ -28,10 +28,10 @@ class Mark:
 class Cell:
     """One place in a table: `mark`, `text`, `bounds` ("[0.74, 0.79]"), `note` in brackets.
 
-    `value` is the figure before rounding, a `Speedup` in a claim. `style` is a style class, the
-    same in all formats: a side (f, s, eq, un) with or without a shade step, or that of a claim's
-    word; "bad" and "na" where there is no figure. `bar` is low, value and high as shares of the
-    row's largest, for a format that draws.
+    `value` is the figure before rounding. `style` is a style class, the same in all formats: a
+    side (f, s, eq, un) with or without a shade step, or that of a claim's word; "bad" and "na"
+    where there is no figure. `bar` is low, value and high as shares of the row's largest, for a
+    format that draws.
     """
 
     text: str = ""
@@ -40,7 +40,7 @@ class Cell:
     note: str = ""
     style: str = ""
     emphasis: Emphasis = ""
-    value: Interval | Speedup | float | None = None
+    value: Interval | float | None = None
     tooltip: str = ""
     bar: tuple[float, float, float] | None = None
 

@@ -3,6 +3,7 @@ for all.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
@@ -11,7 +12,7 @@ from sqlitmus.results.ranking import Comparison, Interval
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.results.report import Report, Standing, Unpaired
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import CellOutcome, Steadiness, Verdict
+from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord, Steadiness, Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
 TOGETHER = "Intervals of groups hold together: in 95 % of reports all of them are right."
@@ -127,14 +128,14 @@ def selftest(report: Report) -> list[str]:
 NONE = Cell("\u2013", style="un")
 
 
-def mark(verdict: Verdict) -> Mark:
-    """The verdict's symbol."""
-    return Mark(verdict.symbol, verdict.ascii)
+def mark(word: Verdict | ClaimWord) -> Mark:
+    """The symbol of a verdict, or of a claim's word."""
+    return Mark(word.symbol, word.ascii)
 
 
-def verdicts() -> list[LegendEntry]:
-    """All verdicts as a legend."""
-    return [LegendEntry(mark(v), str(v), v.meaning, v.style) for v in Verdict]
+def verdicts(words: Iterable[Verdict | ClaimWord] = Verdict) -> list[LegendEntry]:
+    """All verdicts, or those on claims, as a legend."""
+    return [LegendEntry(mark(word), str(word), word.meaning, word.style) for word in words]
 
 
 def side(standing: Standing) -> str:

@@ -16,7 +16,6 @@ from sqlitmus.render.html import assets, charts, drawings, embed, view
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled
 from sqlitmus.results.machines import Row as MachineRow
-from sqlitmus.results.ranking import Speedup
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -319,8 +318,6 @@ def forest(table: Table, rows: list[Row], margin: float | None) -> Pictures:
 def ratio(table: Table, row: Row, column: str) -> Interval | None:
     """A row's value in a column of ratios."""
     value = table.cell(row, column).value
-    if isinstance(value, Speedup):
-        return Interval(value.value, value.low, value.high)
     return value if isinstance(value, Interval) else None
 
 
