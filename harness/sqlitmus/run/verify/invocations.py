@@ -387,27 +387,29 @@ class Invocations:
         self,
         catalog: Catalog,
         executor: process.Executor,
+        launcher: Launcher,
+        leftovers: Leftovers,
+        counter: Counter,
         *,
         size: str,
         timeout_s: float,
         scratch: Path,
-        logs: Path,
-        launcher: Launcher | None = None,
-        leftovers: Leftovers | None = None,
-        pins: list[int] | None = None,
-        keep_jobs: bool = True,
-        say: Callable[[str], None] = lambda _: None,
+        pins: list[int],
+        keep_jobs: bool,
+        say: Callable[[str], None],
     ) -> None:
+        self.counter = counter
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
-        self._leftovers = leftovers or Leftovers()
+        self._leftovers = leftovers
         self._keep_jobs = keep_jobs
         self._timeout_s = timeout_s
         self._scratch = scratch
-        self.logs = logs
-        self._launcher = launcher or Launcher(scratch)
+        self.logs = scratch / "logs"
+        self.logs.mkdir()
+        self._launcher = launcher
         self._scenarios = catalog.scenarios
-        self._pins = pins or []
+        self._pins = pins
         copies = Copies()
         self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
         self.judging = Judging(catalog, self.fixtures, copies)
@@ -438,17 +440,17 @@ class Invocations:
         runner: Installed,
         mode: Mode,
         answer: OracleAnswer | None,
-        counter: Counter | None = None,
         *,
         plain: bool = False,
         digest: bool = False,
+        counted: bool = False,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it.
+        """Run the cell of `case` and `runner` once, its syncs `counted` or not, and judge it.
 
         `plain` asks without the runner's own settings. With `digest`, the first operations come
         once more, and every value is in their digest.
         """
-        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
+        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counted=counted)
         if reason := runner.beyond(begun.ready.levels):
             return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
         invocation, launch, wal = self._start(begun)
@@ -491,7 +493,7 @@ class Invocations:
         digest: bool = False,
         seat: str | None = None,
         several: bool = False,
-        counter: Counter | None = None,
+        counted: bool = False,
     ) -> Begun:
         """Prepare a run of the cell: files in place, its database supplied.
 
@@ -509,8 +511,8 @@ class Invocations:
         steady = mode == "measure" and case.metric != "cold"
         extra = runner.spec.steady_environment if steady else {}
         environment = marked({**runner.environment, **extra})
-        if counter and ready.target:
-            environment |= counter.preloaded(ready.target)
+        if counted and ready.target:
+            environment |= self.counter.preloaded(ready.target)
         return Begun(case, runner, ready, log, environment)
 
     def judged(
