@@ -6,10 +6,10 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from sqlitmus.analysis.cells import Outcomes
 from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import PlannedCase

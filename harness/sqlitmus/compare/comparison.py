@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.cells import Exclusions, Outcomes, judge, optional, usable
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Exclusions, Outcomes, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog
