@@ -51,7 +51,7 @@ def main(
                     if timing is None or result is None or result.status != "ok":
                         continue
                     count += 1
-                    how = context.invocations.judging.how(case)
+                    how = bounds.Arrangement.of(case, catalog.scenarios[case.scenario])
                     for bound in bounds.held(timing, result, how, ours):
                         share = (
                             bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
@@ -79,7 +79,8 @@ def _looks(
         counts = {"warmup_ms": warmup_ms, "iterations": iterations}
         trial = case.model_copy(update=counts) if steady else case
         ways.append((look, partial(context.invocations.attempt, trial, runner, "measure", None)))
-    if steady and context.relay and context.invocations.judging.how(case).never_waits:
+    how = bounds.Arrangement.of(case, context.catalog.scenarios[case.scenario])
+    if steady and context.relay and how.never_waits:
         counts = {"warmup_ms": 0, "warmup_iterations": TURNS.warmup, "iterations": TURNS.iterations}
         seating = blocks.Seating(case.model_copy(update=counts), runner, name, TURNS, None)
         play = partial(

@@ -116,7 +116,7 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
         case = planned.model_copy(
             update={"warmup_ms": 0}
         )  # so the oracle knows how much is written
-        files = context.invocations.judging.files = TimedFiles()
+        files = context.invocations.files = TimedFiles()
         answer = context.invocations.ask_oracle(case.answered(), context.oracle)
         files.looks.clear()
         for _ in range(count):

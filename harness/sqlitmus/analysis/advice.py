@@ -6,9 +6,9 @@ from typing import cast, get_args
 
 import numpy as np
 
+from sqlitmus.analysis.cells import Exclusions, Outcomes
 from sqlitmus.analysis.claim_rows import NotHereError, Series, median
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Exclusions, Outcomes
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.provenance import cache_bytes, promise
 from sqlitmus.catalog.settings import PlannedAdvice, Trial

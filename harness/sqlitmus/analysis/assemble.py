@@ -9,20 +9,23 @@ import numpy as np
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.cells import (
+    Exclusions,
     alike,
     answered,
     build_cells,
+    complete_blocks,
     disagree,
+    judge,
     optional,
     proven,
     ratios,
     sentences,
+    usable,
 )
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims import claimed, claims_headline
 from sqlitmus.analysis.data import RunData, load
 from sqlitmus.analysis.notices import cores, notices
-from sqlitmus.analysis.outcomes import Exclusions, complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import (
     Question,
     canary_comparisons,

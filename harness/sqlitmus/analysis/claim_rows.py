@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlitmus.analysis.cells import intervals, optional, whole
+from sqlitmus.analysis.cells import CHECKS, Outcomes, intervals, optional, usable, warming, whole
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import CHECKS, Outcomes, usable, warming
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import Counts, PlannedCase

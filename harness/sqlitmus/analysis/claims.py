@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import product
 from math import inf
 
+from sqlitmus.analysis.cells import Outcomes
 from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import PlannedCase

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlitmus.analysis import provenance
+from sqlitmus.analysis.cells import Exclusions, warmth
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Exclusions, warmth
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named

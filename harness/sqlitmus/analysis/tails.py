@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from sqlitmus.analysis.cells import intervals
+from sqlitmus.analysis.cells import Outcomes, Place, intervals, usable
 from sqlitmus.analysis.data import RunData, Sizes
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes, Place, usable
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Case, Curve, Point, Scaling, Tail, Tails

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlitmus.analysis.cells import ratios
+from sqlitmus.analysis.cells import Exclusions, Outcomes, judge, ratios, usable
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Exclusions, Outcomes, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.cells import Exclusions, judge, usable
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Exclusions, judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded, detectable
 from sqlitmus.analysis.ranking import standings
 from sqlitmus.catalog.plan import differences, facts

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.cells import Exclusions, judge, usable
 from sqlitmus.analysis.data import RunData, read
 from sqlitmus.analysis.notices import emulated
-from sqlitmus.analysis.outcomes import Exclusions, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.machine import system
 from sqlitmus.machines.merge import Merged, MergedMachine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.outcomes import warming
+from sqlitmus.analysis.cells import warming
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation

@@ -28,7 +28,7 @@ def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
         if not lacking(features, {operation, shape})
     ]
     runner = Installed(spec, line, environment, None, None, "")
-    prober = Prober(tmp_path)
+    prober = Prober(tmp_path, 60)
     for question in freshness.questions(manners, features["integers"], spec):
-        answer = prober.ask(question, runner, tmp_path / "log", 60)
+        answer = prober.ask(question, runner, tmp_path / "log")
         assert answer == ("ok", None), (tmp_path / "log").read_text("utf-8")

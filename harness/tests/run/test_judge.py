@@ -3,20 +3,26 @@
 import hashlib
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlitmus.run.verify import judge as judging
 from sqlitmus.run.verify.answers import suspicion
 from sqlitmus.run.verify.judge import (
     Ask,
+    Evidence,
+    Files,
+    Held,
+    Invocation,
     OracleAnswer,
+    PreparedJob,
     Requirements,
     answer_of,
     identity,
-    judge,
     of_types,
     windows,
 )
@@ -34,7 +40,9 @@ from sqlitmus.vocabulary.contract import (
     Step,
     normal_pragma,
 )
+from tests.run.test_freshness import PYTHON
 from tests.run.test_hyperfine import RESULT
+from tests.run.test_plausible import ALONE, MACHINE
 
 IDENTITY = {
     "runner": "x",
@@ -61,6 +69,17 @@ VERIFY = Requirements(
     engine={},
 )
 MEASURE = replace(VERIFY, mode="measure", operations=1, iterations=3, walk=2)
+
+
+def judge(
+    given: Result, answer: OracleAnswer | None, required: Requirements, held: Held | None = None
+) -> tuple[str, str | None]:
+    """What is made of a result, and of what the file that its process wrote holds."""
+    here, run = Path(), Invocation(None, given, None)
+    job = PreparedJob("a/b", here, here, required, ALONE, None, None, [], frozenset(), "")
+    evidence = Evidence(PYTHON, job, run, answer, here, Files(), MACHINE)
+    vars(evidence)["held"] = held  # as if the file had been read
+    return judging.judge(evidence)
 
 
 def result(**changes: Any) -> Result:

@@ -4,16 +4,17 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqlitmus.run.verify import proof
-from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.run.verify.proof import Files, Unproven, checksum, digest
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Column, Job, Proof, Readback, Result, Step
+from sqlitmus.vocabulary.contract import Column, Job, Proof, Readback, Step
+from tests.run.test_judge import EACH, MEASURE, WANT, judge, measured
 
 ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]
 QUERY = Readback(
@@ -264,80 +265,60 @@ def test_a_link_is_no_file(tmp_path: Path) -> None:
     assert unproven(link) == ("wrong", gone)
 
 
-def result(readback: Proof | None) -> Result:
-    program = {"name": "x", "version": "1"}
-    identity = {"runner": "x", "runtime": program, "driver": program, "architecture": "x"}
-    return Result.model_validate(
-        {"contract": 2, "cell": "a/x", "status": "ok", "identity": identity, "readback": readback}
-    )
+def judged(
+    held: proof.Held, readback: Proof | None, written: str | None, **required: Any
+) -> tuple[str, str | None]:
+    """What is made of a file that holds such; the oracle's has the digest `written`."""
+    refused = [EACH[0], (0, 0, 0)] if "tolerate_busy" in required else []
+    given = measured(*refused, *EACH, EACH[0], warmup=len(refused), readback=readback)
+    answer = WANT.model_copy(update={"written": written})
+    return judge(given, answer, replace(MEASURE, **required), held)
 
 
-RIGHT = Proof(rows=2, checksum=7)
+RIGHT = Proof(rows=3, checksum=9)
 HELD = proof.Held(RIGHT, "d")
 HELD_OTHERS = (
-    "the database holds 1 rows with checksum 7 after the process ended, and the oracle's 2 rows "
-    "with checksum 7: its writes were not committed, went elsewhere, or are others"
+    "the database holds 1 rows with checksum 7 after the process ended, and the oracle's 3 rows "
+    "with checksum 9: its writes were not committed, went elsewhere, or are others"
 )
-
-
-def answer(written: str | None) -> OracleAnswer:
-    return OracleAnswer(
-        operations=1, rows=0, affected=2, checksum=1, readback=RIGHT, digest="x", written=written
-    )
 
 
 @pytest.mark.parametrize("written", ["d", None])
 def test_a_file_that_holds_what_was_read_back_is_right(written: str | None) -> None:
-    assert proof.problem(HELD, result(RIGHT), answer(written), by_runner=True, short=False) is None
-    assert proof.problem(HELD, result(RIGHT), None, by_runner=True, short=False) is None
+    assert judged(HELD, RIGHT, written) == ("ok", None)
 
 
 def test_a_file_that_holds_something_else_is_wrong() -> None:
-    said = result(Proof(rows=3, checksum=9))
-    for short in (False, True):
-        outcome, reason = proof.problem(HELD, said, answer("d"), by_runner=True, short=short) or (
-            "ok",
-            "",
-        )
-        assert outcome == "wrong"
-        assert reason == (
-            "the database holds 2 rows with checksum 7 after the process ended; the runner read "
-            "back 3 rows with checksum 9: its writes were not committed, or went elsewhere"
-        )
+    more = proof.Held(Proof(rows=4, checksum=9), "d")
+    reason = (
+        "the database holds 4 rows with checksum 9 after the process ended; the runner read "
+        "back 3 rows with checksum 9: its writes were not committed, or went elsewhere"
+    )
+    assert judged(more, RIGHT, "d") == ("wrong", reason)
+    assert judged(more, RIGHT, "d", tolerate_busy=True) == ("wrong", reason)
 
 
 def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing() -> None:
-    outcome, reason = proof.problem(
-        HELD, result(RIGHT), answer("e"), by_runner=True, short=False
-    ) or (
-        "ok",
-        "",
-    )
-    assert outcome == "wrong"
-    assert reason == (
+    reason = (
         "the database holds other values than the oracle's after the process ended, in as many "
         "rows and with the same checksum"
     )
-    assert proof.problem(HELD, result(RIGHT), answer("e"), by_runner=True, short=True) is None
+    assert judged(HELD, RIGHT, "e") == ("wrong", reason)
+    assert judged(HELD, RIGHT, "e", tolerate_busy=True) == ("ok", None)
 
 
 def test_a_file_is_held_against_the_oracles_where_nothing_was_asked_back() -> None:
-    assert proof.problem(HELD, result(None), answer("d"), by_runner=False, short=False) is None
-    unknown = proof.problem(HELD, result(None), answer(None), by_runner=False, short=False)
-    assert unknown == (
-        "failed",
-        "what the oracle's file holds is not known, so nothing proves what it wrote",
-    )
+    unasked = {"left_open": frozenset({"readback"})}
+    assert judged(HELD, None, "d", **unasked) == ("ok", None)
+    reason = "what the oracle's file holds is not known, so nothing proves what it wrote"
+    assert judged(HELD, None, None, **unasked) == ("failed", reason)
     fewer = proof.Held(Proof(rows=1, checksum=7), "e")
-    found = proof.problem(fewer, result(None), answer("d"), by_runner=False, short=False)
-    assert found == ("wrong", HELD_OTHERS)
+    assert judged(fewer, None, "d", **unasked) == ("wrong", HELD_OTHERS)
 
 
 def test_a_result_without_read_back_failed() -> None:
-    assert proof.problem(HELD, result(None), answer("d"), by_runner=True, short=True) == (
-        "failed",
-        "its result has no read-back of what it wrote",
-    )
+    reason = "its result has no read-back of what it wrote"
+    assert judged(HELD, None, "d", tolerate_busy=True) == ("failed", reason)
 
 
 VECTORS = paths.RUNNERS / "contract" / "vectors"

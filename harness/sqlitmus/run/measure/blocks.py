@@ -114,7 +114,7 @@ def play(
         Entry(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
             patient=_patient(seating.case),
-            never_waits=invocations.judging.how(seating.case).never_waits,
+            never_waits=run.ready.how.never_waits,
             database=run.ready.target,
         )
         for run, seating in zip(begun, seatings, strict=True)

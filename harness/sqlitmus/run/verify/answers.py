@@ -231,7 +231,7 @@ def _prove_fresh(
                 continue
             context.progress.step(f"verify  whether {name} answers from the database")
             log = context.invocations.logs / f"freshness.{file_name(name)}.log"
-            outcome, reason = context.prober.ask(question, runner, log, context.timeout_s)
+            outcome, reason = context.prober.ask(question, runner, log)
             if context.stop.requested > 1:
                 return
             if outcome == "ok":
@@ -312,7 +312,7 @@ def _with_syncs(
     context: Context, case: PlannedCase, record: Verified, answers: Answers
 ) -> Verified:
     """`record` with what its transactions made durable, counted or from memory."""
-    key = f"{context.key(case, record.runner)} {context.counter.library}"
+    key = f"{context.key(case, record.runner)} {context.invocations.counter.library}"
     counted = context.memory.get(key, Syncs) or _count(context, case, record.runner, answers)
     if isinstance(counted, str):
         return record.model_copy(update={"syncs": None, "uncounted": counted})
@@ -322,8 +322,9 @@ def _with_syncs(
 
 def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> Syncs | str:
     """What the transactions of a cell make durable, or why that cannot be counted."""
-    if not context.counter.library:
-        return context.counter.missing
+    counter = context.invocations.counter
+    if not counter.library:
+        return counter.missing
     more = transactions(case, context.catalog)
     if not more:
         return "how many transactions there are does not follow from its operations"
@@ -334,8 +335,8 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
         except NotFit as error:
             return str(error)
         runner = context.installed[name]
-        attempt = context.invocations.attempt(each, runner, "measure", answer, context.counter)
+        attempt = context.invocations.attempt(each, runner, "measure", answer, counted=True)
         if attempt.outcome != "ok":
             return f"{attempt.outcome} while it was counted: {attempt.reason}"
-        counts.append(context.counter.counts())
+        counts.append(counter.counts())
     return difference(counts[0], counts[1], more)

@@ -100,7 +100,7 @@ STILL_NS, STILL = 100e3, 10
 LAST_BUCKET = detail.bucket(2**63 - 1)
 
 
-def fits(timing: Timing, result: Result, _how: Arrangement, _limits: Limits) -> Iterator[Held]:
+def fits(timing: Timing, result: Result) -> Iterator[Held]:
     """Iterations and phases follow one another in the process."""
     spent = timed_ns(result) + phases_ns(result)
     yield Held(
@@ -112,7 +112,7 @@ def fits(timing: Timing, result: Result, _how: Arrangement, _limits: Limits) -> 
     )
 
 
-def of_workers(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+def of_workers(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     """What each worker reports of its own iterations and operations."""
     for number, worker in enumerate(result.workers):
         name = f"its {worker.role} {number}"
@@ -179,7 +179,7 @@ def _latencies(
     )
 
 
-def clock(_timing: Timing, result: Result, _how: Arrangement, limits: Limits) -> Iterator[Held]:
+def clock(result: Result, limits: Limits) -> Iterator[Held]:
     """Iterations are long enough for a clock, and differ."""
     if not result.iterations_ns:
         return
@@ -203,7 +203,7 @@ def clock(_timing: Timing, result: Result, _how: Arrangement, limits: Limits) ->
         )
 
 
-def rest(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+def rest(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     """What the process did beside its iterations is no more than what there is to do.
 
     In CPU time: an overloaded machine and a slow disk stretch the wall time, without a bound.
@@ -279,7 +279,7 @@ def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Ite
     )
 
 
-def busy(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+def busy(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     """CPU time of iterations that never wait, against their time less what others took of it.
 
     What others took is known up to the last iteration, which is left out therefore. The others
@@ -302,7 +302,7 @@ def busy(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> I
     )
 
 
-def log(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+def log(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     """The write-ahead log, against the pragma that says how long it may become.
 
     SQLite makes a checkpoint at the commit that finds so many pages in it: a log that did not begin
@@ -343,7 +343,7 @@ def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> 
         yield Held("hyperfine's by the peak memory", seen, MEMORY * peak + BYTES, problem)
 
 
-def events(timing: Timing, result: Result, _how: Arrangement, limits: Limits) -> Iterator[Held]:
+def events(timing: Timing, result: Result, limits: Limits) -> Iterator[Held]:
     """Page faults and switches, which take time."""
     for name, events in (("page faults", result.page_faults), ("switches", result.switches)):
         count = sum(events.model_dump().values()) if events else 0
@@ -355,22 +355,6 @@ def events(timing: Timing, result: Result, _how: Arrangement, limits: Limits) ->
         )
 
 
-# Whether a result's times and use can be, by what hyperfine saw of the same process. Pure.
-
-
-CHECKS = (
-    fits,
-    of_workers,
-    clock,
-    rest,
-    cpu,
-    busy,
-    log,
-    memory,
-    events,
-)
-
-
 def contradiction(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> str | None:
     """Why the figures of an `ok` result in measure mode cannot be, with both numbers, or None."""
     bounds = held(timing, result, how, limits)
@@ -379,5 +363,12 @@ def contradiction(timing: Timing, result: Result, how: Arrangement, limits: Limi
 
 def held(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
     """Each bound that the figures of a result must keep."""
-    for check in CHECKS:
-        yield from check(timing, result, how, limits)
+    yield from fits(timing, result)
+    yield from of_workers(timing, result, how)
+    yield from clock(result, limits)
+    yield from rest(timing, result, how)
+    yield from cpu(timing, result, how, limits)
+    yield from busy(timing, result, how)
+    yield from log(timing, result, how)
+    yield from memory(timing, result, how, limits)
+    yield from events(timing, result, limits)

@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,16 +107,18 @@ class Context:
     catalog: Catalog
     invocations: Invocations
     installed: dict[str, Installed]
-    oracle: Installed
     memory: Memory
     progress: Progress
     stop: Stop
     size: str
-    counter: Counter
     prober: Prober
-    timeout_s: float
     relay: Relay | None  # None where the system cannot let processes take turns
     starts: bool = True
+
+    @property
+    def oracle(self) -> Installed:
+        """The runner whose answers the others must give."""
+        return next(each for each in self.installed.values() if each.spec.role == "oracle")
 
     def key(self, case: PlannedCase, runner: str) -> str:
         """The memory's key of a cell."""
@@ -144,7 +146,7 @@ def opened(
     timeout_s: float,
     fresh: bool,
     remember: bool = True,
-    pins: list[int] | None = None,
+    pins: Sequence[int] = (),
     keep_jobs: bool = True,
     held: tuple[int, ...] = (),
     start: bool = True,
@@ -178,21 +180,15 @@ def opened(
         scratch = make_scratch()
         executor = Hyperfine(hyperfine, scratch)
         launcher = Launcher(scratch)
-        prober = Prober(scratch)
+        prober = Prober(scratch, timeout_s)
         relay = None if unsupported() else Relay(executor, timeout_s, system.fastest())
         stop = Stop(executor, launcher, prober, *([relay] if relay else []))
-        logs = scratch / "logs"
-        logs.mkdir()
         invocations = Invocations(
-            catalog,
-            executor,
+            *(catalog, executor, launcher, left, Counter.among(tools, scratch)),
             size=size,
             timeout_s=timeout_s,
             scratch=scratch,
-            logs=logs,
-            launcher=launcher,
-            leftovers=left,
-            pins=pins,
+            pins=[*pins],
             keep_jobs=keep_jobs,
             say=progress.insist,
         )
@@ -205,14 +201,11 @@ def opened(
                     catalog,
                     invocations,
                     installed,
-                    installed[oracle],
                     memory,
                     progress,
                     stop,
                     size,
-                    Counter.among(tools, scratch),
                     prober,
-                    timeout_s,
                     relay,
                     start,
                 )

@@ -230,15 +230,15 @@ def _executions(question: Question, changed: int) -> list[list[tuple[Value, ...]
 
 
 class Prober:
-    """Starts a runner whose rows change under it; nothing of it is timed."""
+    """Starts a runner whose rows change under it; nothing of it is timed, but it may not take
+    longer than `timeout_s`."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, timeout_s: float) -> None:
         self._folder = scratch / "freshness"
+        self._timeout_s = timeout_s
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(
-        self, question: Question, runner: Installed, log: Path, timeout_s: float
-    ) -> tuple[Outcome, str | None]:
+    def ask(self, question: Question, runner: Installed, log: Path) -> tuple[Outcome, str | None]:
         """The outcome of `runner`, and the reason unless it is ok.
 
         Its messages go to `log`; job and result are put beside that unless it is ok.
@@ -255,9 +255,7 @@ class Prober:
                 connection.executemany(REPLACE, question.stored(step, changed=False))
             with log.open("wb", buffering=0) as messages:
                 command = [*runner.command, "--job", str(file)]
-                invocation = self._converse(
-                    question, command, runner, connection, messages, timeout_s
-                )
+                invocation = self._converse(question, command, runner, connection, messages)
         if invocation.problem is None and invocation.timing:
             invocation = collect(invocation.timing, output)
         outcome, reason = judged(question, invocation)
@@ -279,7 +277,6 @@ class Prober:
         runner: Installed,
         connection: sqlite3.Connection,
         messages: BinaryIO,
-        timeout_s: float,
     ) -> Invocation:
         """Let the process iterate, and change a step's rows before each iteration but the first."""
         try:
@@ -297,7 +294,7 @@ class Prober:
         assert process.stdin
         assert process.stdout
         changed = -1
-        with _ended_by(process, timeout_s) as late:
+        with _ended_by(process, self._timeout_s) as late:
             for line in process.stdout:
                 if line.strip() != b"ready":
                     messages.write(line)
@@ -310,7 +307,7 @@ class Prober:
                     process.stdin.flush()
         self._process = None
         if late.is_set():
-            return Invocation(None, None, f"no end within {timeout_s:g} s; killed")
+            return Invocation(None, None, f"no end within {self._timeout_s:g} s; killed")
         code = process.returncode
         return Invocation(Timing(0, 0, 0, code if code >= 0 else 128 - code), None, None)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootstrap.guarded import marked
-from sqlitmus.catalog import fixture, jobs, runners
+from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.cases import PlannedCase, as_answered
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
@@ -16,17 +16,16 @@ from sqlitmus.machine.system import limits
 from sqlitmus.run.processes import process
 from sqlitmus.run.processes.copies import Copies, Fixtures, file_name
 from sqlitmus.run.processes.launch import Launcher
-from sqlitmus.run.processes.launch import text as log_text
 from sqlitmus.run.processes.process import Invocation
-from sqlitmus.run.verify import bounds, judge, proof
+from sqlitmus.run.verify import judge
 from sqlitmus.run.verify.bounds import Arrangement
-from sqlitmus.run.verify.judge import Mode, OracleAnswer, Requirements
-from sqlitmus.run.verify.proof import Counter, Held
+from sqlitmus.run.verify.judge import Evidence, Mode, OracleAnswer, PreparedJob, Requirements
+from sqlitmus.run.verify.proof import Counter, Files, Held, Unproven
 from sqlitmus.vocabulary import contract
-from sqlitmus.vocabulary.contract import Job, Level, Readback, Result, Share
+from sqlitmus.vocabulary.contract import Job, Level, Result, Share
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
-from sqlitmus.vocabulary.text import ending, shortened
+from sqlitmus.vocabulary.text import ending
 from sqlitmus.vocabulary.verdicts import Outcome
 
 
@@ -37,23 +36,6 @@ class Unanswered(NotFit):
         self.reason = f"the oracle cannot answer it: {reason}"
         self.log = log
         super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedJob:
-    """The files of a cell's job, and the requirements on its result.
-
-    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
-    """
-
-    file: Path
-    output: Path
-    required: Requirements
-    source: Path | None  # the fixture
-    target: Path | None  # its fresh copy, for a case that writes to a file
-    readback: list[Readback]
-    levels: frozenset[Level]  # of the contract, which it needs
-    question: str  # of the oracle's: the same for jobs that have the same answer
 
 
 class Preparation:
@@ -105,7 +87,7 @@ class Preparation:
                 case,
                 self._catalog,
                 mode=mode,
-                cell=cell(case, runner),
+                cell=f"{case.id}/{runner.spec.name}",
                 database=target,
                 size=rows,
                 output=output,
@@ -150,8 +132,10 @@ class Preparation:
         if case.fixture and not spec.writes:
             content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
         question = jobs.question_key(job, content, writes=spec.writes) if plain else ""
+        how = Arrangement.of(case, spec)
         self._ready[key] = PreparedJob(
-            file, output, requirements, source, copy, readback, levels, question
+            *(job.cell, file, output, requirements, how),
+            *(source, copy, readback, levels, question),
         )
         return self._ready[key]
 
@@ -175,11 +159,6 @@ def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
     together = spec.mixed and job.mode == "measure" and job.measure.workers > 1
     parts = {"rows", "checksum"} if together else set[str]()
     return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))
-
-
-def cell(case: PlannedCase, runner: Installed) -> str:
-    """The name of a cell in jobs, results and messages."""
-    return f"{case.id}/{runner.spec.name}"
 
 
 # One run of one cell: about to start, and ended and judged.
@@ -221,162 +200,6 @@ class Begun:
         return [*self.runner.command, "--job", str(self.ready.file)]
 
 
-# Judges an invocation by a list of checks, of which the first that finds something counts.
-
-
-CANNOT_READ = 2  # the contract's exit code of a job that a runner cannot read
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of an invocation that has ended; `left` says what it left running, "" for
-    nothing, and `log` has its messages."""
-
-    case: PlannedCase
-    runner: Installed
-    ready: PreparedJob
-    invocation: Invocation
-    answer: OracleAnswer | None
-    left: str
-    log: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """An outcome, the reason unless it is ok, and what the file of a writing cell held."""
-
-    outcome: Outcome
-    reason: str | None
-    held: Held | None = None
-
-
-Check = Callable[[Evidence], Finding | None]
-
-
-class Judging:
-    """Judges the invocations of one session."""
-
-    def __init__(self, catalog: Catalog, fixtures: Fixtures, copies: Copies) -> None:
-        self._catalog = catalog
-        self._fixtures = fixtures
-        self._limits = limits()
-        self.files = proof.Files(copies)
-        self._checks: tuple[Check, ...] = (
-            self._fixture_changed,  # wrong: whoever changes it spoils the answers of all
-            _job_not_read,  # unsupported
-            _no_result,  # failed
-            _other_answer,  # wrong, or failed where it says so or lacks a proof
-            _left_running,  # failed
-            _other_cell,  # failed
-            _refused_late,  # failed: it was verified
-            self._impossible_figures,  # failed
-            _refused,  # unsupported
-            self._written,  # wrong or failed: the last, since it opens the file
-        )
-
-    def of(self, evidence: Evidence) -> Finding:
-        """What the checks find of an invocation."""
-        findings = (check(evidence) for check in self._checks)
-        first = next(filter(None, findings), Finding("ok", None))
-        return replace(first, reason=first.reason and shortened(first.reason))
-
-    def how(self, case: PlannedCase) -> Arrangement:
-        """How a job of `case` is done."""
-        return Arrangement.of(case, self._catalog.scenarios[case.scenario])
-
-    def _fixture_changed(self, _: Evidence) -> Finding | None:
-        harm = self._fixtures.harm()
-        return Finding("wrong", harm) if harm else None
-
-    def _impossible_figures(self, of: Evidence) -> Finding | None:
-        timing, result = of.invocation.timing, of.invocation.result
-        if result is None or timing is None or result.status != "ok":
-            return None
-        if of.ready.required.mode == "verify":
-            return None
-        problem = bounds.contradiction(timing, result, self.how(of.case), self._limits)
-        return Finding("failed", problem) if problem else None
-
-    def _written(self, of: Evidence) -> Finding | None:
-        """Whether the file holds what the runner says that it wrote, and what it holds."""
-        ready, result = of.ready, of.invocation.result
-        if ready.target is None or result is None:
-            return None
-        try:
-            held = self.files.held(ready.target, ready.readback, ready.source)
-        except proof.Unproven as error:
-            return Finding(error.outcome, str(error))
-        short = judge.is_short(result, of.answer, ready.required)
-        by_runner = "readback" not in ready.required.left_open
-        problem = proof.problem(held, result, of.answer, by_runner=by_runner, short=short)
-        outcome, reason = problem or ("ok", None)
-        return Finding(outcome, reason, held)
-
-
-def _job_not_read(of: Evidence) -> Finding | None:
-    """A runner that is verified says that it cannot read the job, in the form of the contract: some
-    crashes end with the same code."""
-    timing, ready = of.invocation.timing, of.ready
-    ended = timing and timing.exit_code == CANNOT_READ and not ready.output.exists()
-    if not ended or of.left or ready.required.mode != "verify" or not ready.file.exists():
-        return None
-    begin = f"{ready.file}:"
-    lines = log_text(of.log).splitlines()
-    reasons = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
-    return Finding("unsupported", f"it cannot read the job: {reasons[0]}") if reasons else None
-
-
-def _no_result(of: Evidence) -> Finding | None:
-    if of.invocation.result is not None:
-        return None
-    reason = of.invocation.problem
-    if not of.ready.file.parent.exists():
-        reason = "its process removed the folder of the harness's jobs and databases"
-    return Finding("failed", "; ".join(filter(None, [reason, of.left])))
-
-
-def _other_answer(of: Evidence) -> Finding | None:
-    assert of.invocation.result
-    outcome, reason = judge.judge(of.invocation.result, of.answer, of.ready.required)
-    return Finding(outcome, reason) if outcome in ("wrong", "failed") else None
-
-
-def _refused(of: Evidence) -> Finding | None:
-    result = of.invocation.result
-    # of one that failed more was found before, and one with an answer is not compared again
-    if result is None or result.status == "ok":
-        return None
-    return Finding(*judge.judge(result, of.answer, of.ready.required))
-
-
-def _left_running(of: Evidence) -> Finding | None:
-    ends = "A runner ends what it starts: its times and memory lack what others do for it"
-    return Finding("failed", f"{of.left}. {ends}") if of.left else None
-
-
-def _other_cell(of: Evidence) -> Finding | None:
-    """The result is not of the cell, or not of the runner, that was asked."""
-    assert of.invocation.result
-    if of.invocation.timing is None:
-        return None
-    name = cell(of.case, of.runner)
-    problem = judge.identity(of.invocation.result, name, of.runner.description)
-    if not problem:
-        return None
-    runners.forget(of.runner)
-    return Finding("failed", problem)
-
-
-def _refused_late(of: Evidence) -> Finding | None:
-    """The oracle may: it answers questions that it cannot time."""
-    result, timing = of.invocation.result, of.invocation.timing
-    if result is None or timing is None or result.status != "unsupported":
-        return None
-    if of.ready.required.mode == "verify" or of.runner.spec.role == "oracle":
-        return None
-    return Finding("failed", f"it was verified, and says unsupported only now: {result.reason}")
-
-
 class Invocations:
     """Runs cells of one session, in a scratch folder that is removed and logs that are kept.
 
@@ -387,30 +210,33 @@ class Invocations:
         self,
         catalog: Catalog,
         executor: process.Executor,
+        launcher: Launcher,
+        leftovers: Leftovers,
+        counter: Counter,
         *,
         size: str,
         timeout_s: float,
         scratch: Path,
-        logs: Path,
-        launcher: Launcher | None = None,
-        leftovers: Leftovers | None = None,
-        pins: list[int] | None = None,
-        keep_jobs: bool = True,
-        say: Callable[[str], None] = lambda _: None,
+        pins: list[int],
+        keep_jobs: bool,
+        say: Callable[[str], None],
     ) -> None:
+        self.counter = counter
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
-        self._leftovers = leftovers or Leftovers()
+        self._leftovers = leftovers
         self._keep_jobs = keep_jobs
         self._timeout_s = timeout_s
         self._scratch = scratch
-        self.logs = logs
-        self._launcher = launcher or Launcher(scratch)
+        self.logs = scratch / "logs"
+        self.logs.mkdir()
+        self._launcher = launcher
         self._scenarios = catalog.scenarios
-        self._pins = pins or []
+        self._pins = pins
         copies = Copies()
         self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
-        self.judging = Judging(catalog, self.fixtures, copies)
+        self._limits = limits()
+        self.files = Files(copies)
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -438,17 +264,17 @@ class Invocations:
         runner: Installed,
         mode: Mode,
         answer: OracleAnswer | None,
-        counter: Counter | None = None,
         *,
         plain: bool = False,
         digest: bool = False,
+        counted: bool = False,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it.
+        """Run the cell of `case` and `runner` once, its syncs `counted` or not, and judge it.
 
         `plain` asks without the runner's own settings. With `digest`, the first operations come
         once more, and every value is in their digest.
         """
-        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
+        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counted=counted)
         if reason := runner.beyond(begun.ready.levels):
             return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
         invocation, launch, wal = self._start(begun)
@@ -491,7 +317,7 @@ class Invocations:
         digest: bool = False,
         seat: str | None = None,
         several: bool = False,
-        counter: Counter | None = None,
+        counted: bool = False,
     ) -> Begun:
         """Prepare a run of the cell: files in place, its database supplied.
 
@@ -509,8 +335,8 @@ class Invocations:
         steady = mode == "measure" and case.metric != "cold"
         extra = runner.spec.steady_environment if steady else {}
         environment = marked({**runner.environment, **extra})
-        if counter and ready.target:
-            environment |= counter.preloaded(ready.target)
+        if counted and ready.target:
+            environment |= self.counter.preloaded(ready.target)
         return Begun(case, runner, ready, log, environment)
 
     def judged(
@@ -523,16 +349,20 @@ class Invocations:
     ) -> Attempt:
         """Judge what was begun; `left` are the names of what it left running."""
         ready, log = begun.ready, begun.log
-        judged = self.judging.of(
-            Evidence(begun.case, begun.runner, ready, invocation, answer, told(left), log)
+        evidence = Evidence(
+            *(begun.runner, ready, invocation, answer, log, self.files, self._limits),
+            *(told(left), self.fixtures.harm()),
         )
-        if judged.outcome in ("ok", "unsupported"):
+        outcome, reason = judge.judge(evidence)
+        if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
+            held = evidence.held if outcome == "ok" else None
+            assert not isinstance(held, Unproven)
+            return Attempt(invocation, outcome, reason, None, launch, held)
         files = ((ready.file, "job.json"), (ready.output, "result.json"))
         for file, suffix in files if self._keep_jobs else ():
             process.keep(file, log.with_suffix(f".{suffix}"))
-        return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
+        return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
     def end_leftovers(self) -> dict[int, str]:
         """End what was left running, and return its names by process."""

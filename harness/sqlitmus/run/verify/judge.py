@@ -1,24 +1,36 @@
-"""Judges results by the oracle's answers: equal work before any time is kept. Pure."""
+"""Judges invocations by a list of checks, `CHECKS`: equal work before any time is kept."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
+from sqlitmus.catalog import runners
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.system import Limits
+from sqlitmus.run.processes.launch import text as log_text
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.verify import bounds
+from sqlitmus.run.verify.bounds import Arrangement
+from sqlitmus.run.verify.proof import Files, Held, Unproven
 from sqlitmus.vocabulary.contract import (
     PRAGMAS_READ_BACK,
     Column,
     Counts,
     Description,
     Job,
+    Level,
     Model,
     Proof,
+    Readback,
     Result,
     Step,
     normal_pragma,
 )
-from sqlitmus.vocabulary.text import listed
+from sqlitmus.vocabulary.text import listed, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
 
 FIELDS = ("runner", "runtime", "driver", "architecture")
@@ -191,78 +203,191 @@ def _less(whole: Counts, part: Counts) -> Counts:
     return whole[0] - part[0], whole[1] - part[1], (whole[2] - part[2]) % 2**32
 
 
-# What the oracle's SQLite has, or it would not have answered: modules, extensions, what it is built
-# with.
-_LACKS = re.compile(r"no such (function|module|collation sequence): (\w+)")
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
-def judge(
-    result: Result, answer: OracleAnswer | None, required: Requirements
-) -> tuple[Outcome, str | None]:
-    """The outcome of a result, and the reason unless it is ok.
+# What makes an invocation wrong, failed or unsupported: a list of checks.
 
-    `answer` is None for a job without steps. When the job tolerates SQLITE_BUSY and a worker met
-    it, the digest alone is compared, since operations are missing; they are counted beside the
-    times.
+
+@dataclass(frozen=True, slots=True)
+class PreparedJob:
+    """The files of a cell's job, how it is done, and the requirements on its result.
+
+    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
     """
-    if result.status != "ok":
-        return _without_answer(result)
-    if answer is None:
-        return "ok", None
-    short = is_short(result, answer, required)
-    if not short and (amiss := _answers_amiss(result, answer, required)):
-        return amiss
-    for name in _compared(required, short=short):
-        got, right = getattr(result, name), getattr(answer, name)
-        if got != right and not (name == "digest" and got is None):
-            return "wrong", f"{name}: {brief(got)}; the oracle has {brief(right)}"
-    unproven = next(_unproven(result, required), None)
-    return ("failed", unproven) if unproven else ("ok", None)
+
+    cell: str
+    file: Path
+    output: Path
+    required: Requirements
+    how: Arrangement
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes to a file
+    readback: list[Readback]
+    levels: frozenset[Level]  # of the contract, which it needs
+    question: str  # of the oracle's: the same for jobs that have the same answer
 
 
-def _compared(required: Requirements, *, short: bool) -> Iterator[str]:
-    """What of a result has to be as the oracle has it."""
-    # of measured iterations each is compared by itself, and what is read back only of all writes
-    names = COMPARED if required.mode == "verify" else ("readback", "digest")
-    for name in ("digest",) if short else names:
-        if name not in required.left_open:
-            yield name
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of an invocation that has ended. `answer` is None for a job without steps.
+
+    `log` has its messages, `left` says what it left running, "" for nothing, and `harm` what became
+    of a fixture meanwhile. `limits` are those of the machine.
+    """
+
+    runner: Installed
+    ready: PreparedJob
+    invocation: Invocation
+    answer: OracleAnswer | None
+    log: Path
+    files: Files
+    limits: Limits
+    left: str = ""
+    harm: str | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether it was started to be timed."""
+        return self.ready.required.mode == "measure"
+
+    @property
+    def given(self) -> Result | None:
+        """Its result, if that has an answer."""
+        result = self.invocation.result
+        return result if result and result.status == "ok" else None
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether operations are missing from its answer because SQLITE_BUSY was met and tolerated.
+
+        They are counted beside the times. Workers count them in timed iterations; of the warm-up,
+        only fewer changes than the oracle's tell.
+        """
+        result, required, answer = self.given, self.ready.required, self.answer
+        if not required.tolerate_busy or answer is None or result is None:
+            return False
+        warmup = result.answers[: len(result.warmup_ns)]
+        expected = windows(answer, required.operations, len(warmup), required.walk)
+        missing = (right and got[1] < right[1] for got, right in zip(warmup, expected, strict=True))
+        return any(worker.busy for worker in result.workers) or any(missing)
+
+    @cached_property
+    def held(self) -> Held | Unproven | None:
+        """What the database that it wrote holds, or why that is not known; None without one."""
+        ready = self.ready
+        if ready.target is None:
+            return None
+        try:
+            return self.files.held(ready.target, ready.readback, ready.source)
+        except Unproven as error:
+            return error
 
 
-def _without_answer(result: Result) -> tuple[Outcome, str | None]:
-    """The outcome of a result that is not `ok`, and the reason."""
-    if result.status == "unsupported":
-        return "unsupported", result.reason
-    assert result.error is not None
-    if lacks := _LACKS.search(result.error.message):
-        version = result.sqlite_version or "of an unknown version"
-        return "unsupported", f"its SQLite {version} has no {lacks[1]} {lacks[2]}"
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What gives an invocation its outcome: `find` says why it has it, None where it does not."""
+
+    name: str
+    outcome: Outcome
+    find: Callable[[Evidence], str | None]
+
+
+def judge(evidence: Evidence) -> tuple[Outcome, str | None]:
+    """The outcome of an invocation by the first of `CHECKS` that finds something, and its reason;
+    ok and None if none does."""
+    for check in CHECKS:
+        if (reason := check.find(evidence)) is not None:
+            return check.outcome, shortened(reason)
+    return "ok", None
+
+
+CANNOT_READ = 2  # the contract's exit code of a job that a runner cannot read
+
+
+def _job_not_read(of: Evidence) -> str | None:
+    """A runner that is verified says that it cannot read the job, in the form of the contract: some
+    crashes end with the same code."""
+    timing, ready = of.invocation.timing, of.ready
+    ended = timing and timing.exit_code == CANNOT_READ and not ready.output.exists()
+    if not ended or of.left or of.measured or not ready.file.exists():
+        return None
+    begin = f"{ready.file}:"
+    lines = log_text(of.log).splitlines()
+    reasons = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
+    return f"it cannot read the job: {reasons[0]}" if reasons else None
+
+
+def _no_result(of: Evidence) -> str | None:
+    if of.invocation.result is not None:
+        return None
+    reason = of.invocation.problem
+    if not of.ready.file.parent.exists():
+        reason = "its process removed the folder of the harness's jobs and databases"
+    return "; ".join(filter(None, [reason, of.left]))
+
+
+# What the oracle's SQLite has, or it would not have answered: modules, extensions, what it is built
+# with.
+_LACKS = re.compile(r"no such (function|module|collation sequence): (\w+)")
+
+
+def _error(of: Evidence) -> str | None:
+    result = of.invocation.result
+    if result is None or result.status != "failed" or _lack(result):
+        return None
+    assert result.error
     code = result.error.sqlite_code
     code_text = f" (SQLite code {code})" if code is not None else ""
     sql = f" in: {result.error.sql}" if result.error.sql else ""
-    return "failed", f"{result.error.message}{code_text}{sql}"
+    return f"{result.error.message}{code_text}{sql}"
 
 
-def _answers_amiss(
-    result: Result, answer: OracleAnswer, required: Requirements
-) -> tuple[Outcome, str] | None:
-    """Which iteration, or operation of a verification, returned other counts than the oracle's."""
-    measured = required.mode == "measure"
-    if measured and len(result.iterations_ns) != required.iterations:
+def _lack(result: Result) -> str | None:
+    """What its SQLite has not, where its error says so."""
+    if result.status != "failed" or not result.error:
+        return None
+    lacks = _LACKS.search(result.error.message)
+    version = result.sqlite_version or "of an unknown version"
+    return f"its SQLite {version} has no {lacks[1]} {lacks[2]}" if lacks else None
+
+
+def _parts(of: Evidence) -> tuple[str, int, int] | None:
+    """What of an answer is compared part by part: how many operations each has, and how many parts
+    there must be; None where it is not."""
+    result, required = of.given, of.ready.required
+    if result is None or of.answer is None or of.short:
+        return None
+    if not of.measured:
+        return "operations", 1, required.operations
+    if len(result.iterations_ns) != required.iterations:
         return None  # of which more is said elsewhere
-    length = required.operations if measured else 1
+    return "iterations", required.operations, len(result.warmup_ns) + len(result.iterations_ns)
+
+
+def _miscounted(of: Evidence) -> str | None:
+    result, parts = of.given, _parts(of)
+    if result is None or parts is None:
+        return None
+    what, length, count = parts
     got = result.answers
-    count = len(result.warmup_ns) + len(result.iterations_ns) if measured else required.operations
     if len(got) != count:
-        what = "iterations" if measured else "operations"
-        return "failed", f"its result has {len(got)} answers to {count} {what}"
+        return f"its result has {len(got)} answers to {count} {what}"
     total = result.operations, result.rows, result.affected, result.checksum
     summed = [sum(each) for each in zip(*got, strict=True)] or [0, 0, 0]
     if total != (count * length, summed[0], summed[1], summed[2] % 2**32):
-        return "failed", "its counts are not the sums of its answers"
+        return "its counts are not the sums of its answers"
+    return None
+
+
+def _other_answer(of: Evidence) -> str | None:
+    """Which iteration, or operation of a verification, or what else is not as the oracle has it."""
+    result, answer, required = of.given, of.answer, of.ready.required
+    if result is None or answer is None:
+        return None
+    _, length, count = _parts(of) or ("", 0, 0)
     expected = windows(answer, length, count, required.walk)
-    for number, (have, right) in enumerate(zip(got, expected, strict=True)):
+    for number, (have, right) in enumerate(zip(result.answers, expected, strict=False)):
         if right is None:
             continue
         for name, mine, theirs in zip(("rows", "affected", "checksum"), have, right, strict=True):
@@ -270,29 +395,27 @@ def _answers_amiss(
                 continue
             first = number * length
             which = f"operation {first}"
-            if measured:
+            if of.measured:
                 which = f"iteration {number} (operations {first} to {first + length - 1})"
             again = number and have == expected[0]
             hint = "; that is the answer to the first iteration" if again else ""
-            return "wrong", f"{which}: {name} {mine}; the oracle has {theirs}{hint}"
+            return f"{which}: {name} {mine}; the oracle has {theirs}{hint}"
+    # of measured iterations each is compared by itself, and what is read back only of all writes
+    names = ("readback", "digest") if of.measured else COMPARED
+    for name in ("digest",) if of.short else names:
+        got, right = getattr(result, name), getattr(answer, name)
+        compared = name not in required.left_open and not (name == "digest" and got is None)
+        if compared and got != right:
+            return f"{name}: {brief(got)}; the oracle has {brief(right)}"
     return None
 
 
-def is_short(result: Result, answer: OracleAnswer | None, required: Requirements) -> bool:
-    """Whether operations are missing from a result because SQLITE_BUSY was met and tolerated.
-
-    Workers count it in timed iterations; of the warm-up, only fewer changes than the oracle's tell.
-    """
-    if not required.tolerate_busy or answer is None:
-        return False
-    warmup = result.answers[: len(result.warmup_ns)]
-    expected = windows(answer, required.operations, len(warmup), required.walk)
-    missing = (right and got[1] < right[1] for got, right in zip(warmup, expected, strict=True))
-    return any(worker.busy for worker in result.workers) or any(missing)
+def _unproven(of: Evidence) -> str | None:
+    """The first proof of the contract that the result lacks or fails."""
+    return next(_lacking(of.given, of.ready.required), None) if of.given and of.answer else None
 
 
-def _unproven(result: Result, required: Requirements) -> Iterator[str]:
-    """Each proof of the contract that the result lacks or fails."""
+def _lacking(result: Result, required: Requirements) -> Iterator[str]:
     if result.digest is None and (required.digest or required.mode == "verify"):
         yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)
@@ -314,9 +437,108 @@ def _unproven(result: Result, required: Requirements) -> Iterator[str]:
             yield f"engine {name} was set but not read back"
 
 
+def _left_running(of: Evidence) -> str | None:
+    ends = "A runner ends what it starts: its times and memory lack what others do for it"
+    return f"{of.left}. {ends}" if of.left else None
+
+
+def _other_cell(of: Evidence) -> str | None:
+    """The result is not of the cell, or not of the runner, that was asked."""
+    if of.invocation.timing is None or of.invocation.result is None:
+        return None
+    problem = identity(of.invocation.result, of.ready.cell, of.runner.description)
+    if problem:
+        runners.forget(of.runner)
+    return problem
+
+
+def _refused(of: Evidence) -> str | None:
+    result = of.invocation.result
+    return result and (result.reason if result.status == "unsupported" else _lack(result))
+
+
+def _refused_late(of: Evidence) -> str | None:
+    """The oracle may: it answers questions that it cannot time."""
+    result = of.invocation.result
+    if not of.measured or not of.invocation.timing or of.runner.spec.role == "oracle":
+        return None
+    if result is None or result.status != "unsupported":
+        return None
+    return f"it was verified, and says unsupported only now: {result.reason}"
+
+
+def _impossible_figures(of: Evidence) -> str | None:
+    timing, result = of.invocation.timing, of.given
+    if timing is None or result is None or not of.measured:
+        return None
+    return bounds.contradiction(timing, result, of.ready.how, of.limits)
+
+
+def _unread(of: Evidence, outcome: Outcome) -> str | None:
+    held = of.held
+    return str(held) if isinstance(held, Unproven) and held.outcome == outcome else None
+
+
+def _nothing_to_compare(of: Evidence) -> str | None:
+    """Nothing that the file could be held against: neither a read-back nor the oracle's file."""
+    if of.held is None or of.given is None:
+        return None
+    if "readback" not in of.ready.required.left_open:
+        return None if of.given.readback else "its result has no read-back of what it wrote"
+    if of.answer and of.answer.written:
+        return None
+    return "what the oracle's file holds is not known, so nothing proves what it wrote"
+
+
+def _other_content(of: Evidence) -> str | None:
+    """How the file differs from what was read back, where that was asked, or the oracle's file."""
+    held, result, answer = of.held, of.given, of.answer
+    if not isinstance(held, Held) or result is None:
+        return None
+    if "readback" not in of.ready.required.left_open and held.proof != result.readback:
+        return (
+            f"the database holds {brief(held.proof)} after the process ended; the runner read back "
+            f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
+        )
+    if of.short or not answer or not answer.written or held.digest == answer.written:
+        return None
+    if answer.readback and held.proof != answer.readback:
+        return (
+            f"the database holds {brief(held.proof)} after the process ended, and the oracle's "
+            f"{brief(answer.readback)}: its writes were not committed, went elsewhere, or are "
+            "others"
+        )
+    return (
+        "the database holds other values than the oracle's after the process ended, in as many "
+        "rows and with the same checksum"
+    )
+
+
 def brief(value: object) -> str:
     """A value of a result, for a sentence."""
     if isinstance(value, Proof):
         return f"{value.rows} rows with checksum {value.checksum}"
     text = str(value)
     return text if len(text) <= 20 else text[:12] + "…"
+
+
+CHECKS = (
+    # whoever changes it spoils the answers of all
+    Check("a fixture changed", "wrong", lambda of: of.harm),
+    Check("job not read", "unsupported", _job_not_read),
+    Check("no result", "failed", _no_result),
+    Check("an error", "failed", _error),
+    Check("answers that do not add up", "failed", _miscounted),
+    Check("another answer than the oracle's", "wrong", _other_answer),
+    Check("a proof is lacking", "failed", _unproven),
+    Check("something left running", "failed", _left_running),
+    Check("a result of another cell or runner", "failed", _other_cell),
+    Check("unsupported, though it was verified", "failed", _refused_late),
+    Check("figures that cannot be", "failed", _impossible_figures),
+    Check("unsupported", "unsupported", _refused),
+    # the last, since they open the file
+    Check("a file that cannot be read", "failed", lambda of: _unread(of, "failed")),
+    Check("a file that is damaged or gone", "wrong", lambda of: _unread(of, "wrong")),
+    Check("a file that nothing proves", "failed", _nothing_to_compare),
+    Check("another content than said, or than the oracle's", "wrong", _other_content),
+)

@@ -22,9 +22,8 @@ from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.run.processes.copies import Copies
-from sqlitmus.run.verify.judge import OracleAnswer, brief
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
+from sqlitmus.vocabulary.contract import Column, Proof, Readback, Type
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.verdicts import Outcome
 
@@ -254,39 +253,6 @@ class Files:
             raise Unproven(
                 "failed", f"its database cannot be read after the process ended: {error.strerror}"
             ) from error
-
-
-def problem(
-    held: Held, result: Result, answer: OracleAnswer | None, *, by_runner: bool, short: bool
-) -> tuple[Outcome, str] | None:
-    """How what the file holds differs from what `result` read back, where that was asked
-    `by_runner`, or from the oracle's file.
-
-    None when it does not. A result that is `short` of operations is not compared with the oracle.
-    """
-    if by_runner and result.readback is None:
-        return "failed", "its result has no read-back of what it wrote"
-    if by_runner and held.proof != result.readback:
-        return "wrong", (
-            f"the database holds {brief(held.proof)} after the process ended; the runner read back "
-            f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
-        )
-    digest = answer and answer.written
-    if not by_runner and not digest:
-        reason = "what the oracle's file holds is not known, so nothing proves what it wrote"
-        return "failed", reason
-    if short or not answer or not digest or held.digest == digest:
-        return None
-    if answer.readback and held.proof != answer.readback:
-        return "wrong", (
-            f"the database holds {brief(held.proof)} after the process ended, and the oracle's "
-            f"{brief(answer.readback)}: its writes were not committed, went elsewhere, or are "
-            "others"
-        )
-    return "wrong", (
-        "the database holds other values than the oracle's after the process ended, in as many "
-        "rows and with the same checksum"
-    )
 
 
 def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]]) -> Held:
