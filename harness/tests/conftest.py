@@ -21,7 +21,6 @@ settings.load_profile("sqlitmus")
 
 # Linux's file system in memory, where a sync costs nothing.
 MEMORY = Path("/dev/shm")  # noqa: S108 — pytest makes a folder of the user's own in it
-ENOUGH = 4 * 2**30
 
 
 def pytest_configure() -> None:
@@ -29,8 +28,10 @@ def pytest_configure() -> None:
 
     Temporary folders are in memory, where there is room: else the tests wait for syncs mostly.
     """
-    if in_memory(MEMORY):
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    if sys.platform == "linux" and MEMORY.is_dir():
+        here = os.statvfs(MEMORY)
+        if here.f_bavail * here.f_frsize > 4 * 2**30 and not here.f_flag & os.ST_NOEXEC:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if "SQLITMUS_PATHS" in os.environ:
         return
     context = make_context(paths.ROOT)
@@ -39,14 +40,6 @@ def pytest_configure() -> None:
     if not file.exists():
         del environ["SQLITMUS_PATHS"]
     os.environ.update(environ)
-
-
-def in_memory(folder: Path) -> bool:
-    """Whether the fakes can be kept and started there."""
-    if sys.platform != "linux" or not folder.is_dir():
-        return False
-    here = os.statvfs(folder)
-    return here.f_bavail * here.f_frsize >= ENOUGH and not here.f_flag & os.ST_NOEXEC
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

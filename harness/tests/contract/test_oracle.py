@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary import paths
+from tests.contract.started import CONTRACT
 
 NULL = 0x9E3779B9
-ORACLE = paths.RUNNERS / "python" / "main.py"
+ORACLE = CONTRACT.parent / "python" / "main.py"
 
 # value in SQL, declared type, the checksum's x, the digest's tag and bytes
 VALUES = [
@@ -37,25 +37,23 @@ VALUES = [
 ]
 
 
-def write_job(file: Path, steps: list[dict[str, Any]], **changes: Any) -> Path:
-    """A job of steps on a small table; where its result will be."""
+def write_job(file: Path, steps: list[dict[str, Any]], **changes: Any) -> None:
+    """A job of steps on a small table; its result will be in `file` with the suffix `.result`."""
     database = file.with_name("oracle.db")
     if not database.exists():
         with contextlib.closing(sqlite3.connect(database)) as connection:
             connection.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER);")
-    output = file.with_suffix(".result")
     job = {
         "contract": 2,
         "mode": "verify",
         "cell": "by/hand",
-        "database": {"path": str(database)},
         "steps": steps,
+        "database": {"path": str(database)},
         "measure": {"operations_per_iteration": 1},
-        "output": str(output),
+        "output": str(file.with_suffix(".result")),
         **changes,
     }
     file.write_text(json.dumps(job), "utf-8")
-    return output
 
 
 def perform(*words: str) -> subprocess.CompletedProcess[str]:
@@ -66,10 +64,10 @@ def perform(*words: str) -> subprocess.CompletedProcess[str]:
 def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     """The oracle's result for steps on a small table."""
     file = folder / "job.json"
-    output = write_job(file, steps, **changes)
+    write_job(file, steps, **changes)
     done = perform("--job", str(file))
     assert done.returncode == 0, done.stderr
-    return json.loads(output.read_text("utf-8"))
+    return json.loads(file.with_suffix(".result").read_text("utf-8"))
 
 
 def piece(tag: bytes, payload: bytes) -> bytes:
@@ -320,14 +318,10 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
 def test_a_malformed_job_is_told_with_path_and_expectation(tmp_path: Path) -> None:
     columns = [{"name": "v", "type": "integer"}]
     step = {"operation": "get", "sql": "SELECT 1 AS v", "columns": columns}
-    messages: list[str] = []
-    for number, (change, message) in enumerate(MALFORMED):
-        file = tmp_path / f"{number}.json"
-        write_job(file, **{"steps": [step], **change})
-        messages.append(f"{file}: {message}")
+    for number, (change, _) in enumerate(MALFORMED):
+        write_job(tmp_path / f"{number}.json", **{"steps": [step], **change})
     done = perform("--jobs", str(tmp_path))
     assert done.returncode == 2
     lines = done.stderr.splitlines()
-    assert len(lines) == len(messages), done.stderr
-    for line, message in zip(lines, messages, strict=True):
-        assert line.startswith(message)
+    for number, (line, (_, message)) in enumerate(zip(lines, MALFORMED, strict=True)):
+        assert line.startswith(f"{tmp_path / f'{number}.json'}: {message}")

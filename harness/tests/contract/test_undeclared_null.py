@@ -6,7 +6,6 @@ import contextlib
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 from tests.contract.started import command, description, each_runner, start
 
@@ -26,13 +25,13 @@ def write_job(folder: Path, cell: str, column: str, shape: str, value: str) -> N
         connection.execute(f"INSERT INTO t VALUES ({value})")
         connection.commit()
     declared = {"name": column, "type": COLUMNS[column][0]}
-    step: dict[str, Any] = {"operation": "all", "sql": f"SELECT {column} FROM t"}
+    step = {"operation": "all", "sql": f"SELECT {column} FROM t", "shape": shape}
     job = {
         "contract": 2,
         "mode": "measure",
         "cell": "null/undeclared",
         "database": {"path": str(file)},
-        "steps": [{**step, "columns": [declared], "shape": shape}],
+        "steps": [{**step, "columns": [declared]}],
         "measure": {"operations_per_iteration": 1},
         "output": str(folder / f"{cell}.result"),
     }
