@@ -59,14 +59,15 @@ class TimedFiles(Files):
             self.looks.append((spent, self.opened > opened))
 
 
-def main(count: int) -> None:
-    """Print one line per case."""
+def main(count: int, size: str = "m", reports: Sequence[int] = (60, 200)) -> None:
+    """Print one line per case; fixtures have that size, and synthetic reports so many cases."""
     known, tools = definitions.load(), paths.tools()
     there = {name for name, spec in known.runners.items() if spec.tool in tools.paths}
     runner = next(name for name in RUNNERS if name in there)
     cells = {case: [runner] for case in CASES}
-    _time_fixtures(known)
-    session = opened(known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False)
+    _time_fixtures(known, size)
+    quiet = Progress(quiet=True)
+    session = opened(known, tools, quiet, cells, size=size, timeout_s=60, fresh=False)
     with session as context, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
         directory = RunDirectory.create(Path(folder) / "run", PLAN, {}, [])
         numbers = itertools.count()
@@ -104,7 +105,7 @@ def main(count: int) -> None:
         print(f"a look at their fixtures, after each invocation: {look_ms:.3f} ms")
         _time_proofs(context, known, runner, max(count // 10, 1))
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
-    _time_reports()
+    _time_reports(reports)
 
 
 def _time_proofs(context: Context, known: definitions.Catalog, runner: str, count: int) -> None:
@@ -134,24 +135,25 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
         )
 
 
-def _time_fixtures(known: definitions.Catalog) -> None:
-    """Print how long each fixture takes to build at size m."""
+def _time_fixtures(known: definitions.Catalog, size: str) -> None:
+    """Print how long each fixture takes to build."""
     for name, definition in known.fixtures.items():
         with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
             begin = time.perf_counter()
-            path = fixture.ensure(name, definition, "m", "wal", Path(folder))
+            path = fixture.ensure(name, definition, size, "wal", Path(folder))
             spent = time.perf_counter() - begin
-            print(f"fixture {name:12} size m: {spent:.2f} s, {path.stat().st_size / 2**20:.1f} MB")
+            held_mb = path.stat().st_size / 2**20
+            print(f"fixture {name:12} size {size}: {spent:.2f} s, {held_mb:.1f} MB")
 
 
-def _time_reports() -> None:
-    """Print the CPU seconds of an analysis, and of rendering pages of many cells."""
+def _time_reports(sizes: Sequence[int]) -> None:
+    """Print the CPU seconds of an analysis, and of rendering pages of so many cases."""
     print(f"analysis of {KEPT.name}: {_cpu_s(lambda: analyse(load(KEPT))):.2f} s of CPU")
     renderers: dict[str, Callable[[Report], str]] = {
         "html": html.render,
         "md": lambda report: markdown.render(build(report)),
     }
-    for number in (60, 200):
+    for number in sizes:
         report = synthetic.build(cases=number, blocks=30)
         cells = sum(len(case.cells) for case in report.cases)
         for kind, render in renderers.items():

@@ -213,10 +213,10 @@ def _connect(file: Path, mode: str) -> sqlite3.Connection:
 
 def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     """`db`, which was empty, with the tables of a run's file."""
-    db.executescript(
-        f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};" + _schema()
-    )
-    _figures(db)
+    numbers = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    with db:  # as one transaction, since each syncs the file: there are dozens of rows
+        db.executescript(f"BEGIN;{numbers}{_schema()}")
+        _figures(db)
     return db
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary import paths
+from tests.contract.started import CONTRACT
 
 NULL = 0x9E3779B9
-ORACLE = paths.RUNNERS / "python" / "main.py"
+ORACLE = CONTRACT.parent / "python" / "main.py"
 
 # value in SQL, declared type, the checksum's x, the digest's tag and bytes
 VALUES = [
@@ -37,9 +37,9 @@ VALUES = [
 ]
 
 
-def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
-    """The oracle's result for steps on a small table."""
-    database = folder / "oracle.db"
+def write_job(file: Path, steps: list[dict[str, Any]], **changes: Any) -> None:
+    """A job of steps on a small table; its result will be in `file` with the suffix `.result`."""
+    database = file.with_name("oracle.db")
     if not database.exists():
         with contextlib.closing(sqlite3.connect(database)) as connection:
             connection.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER);")
@@ -47,18 +47,27 @@ def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, 
         "contract": 2,
         "mode": "verify",
         "cell": "by/hand",
-        "database": {"path": str(database)},
         "steps": steps,
+        "database": {"path": str(database)},
         "measure": {"operations_per_iteration": 1},
-        "output": str(folder / "result.json"),
+        "output": str(file.with_suffix(".result")),
         **changes,
     }
-    file = folder / "job.json"
     file.write_text(json.dumps(job), "utf-8")
-    command = [sys.executable, "-X", "utf8", str(ORACLE), "--job", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def perform(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-X", "utf8", str(ORACLE), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
+    """The oracle's result for steps on a small table."""
+    file = folder / "job.json"
+    write_job(file, steps, **changes)
+    done = perform("--job", str(file))
     assert done.returncode == 0, done.stderr
-    return json.loads((folder / "result.json").read_text("utf-8"))
+    return json.loads(file.with_suffix(".result").read_text("utf-8"))
 
 
 def piece(tag: bytes, payload: bytes) -> bytes:
@@ -69,18 +78,21 @@ def end(count: int) -> bytes:
     return b"E" + struct.pack("<I", count)
 
 
-@pytest.mark.parametrize(("sql", "kind", "x", "tag", "payload"), VALUES)
-def test_one_value(tmp_path: Path, sql: str, kind: str, x: int, tag: bytes, payload: bytes) -> None:
-    step = {
-        "operation": "get",
-        "sql": f"SELECT {sql} AS v",
-        "columns": [{"name": "v", "type": kind, "nullable": sql == "NULL"}],
-    }
-    result = ask(tmp_path, [step])
-    assert result["checksum"] == x
-    assert result["digest"] == sha256(piece(tag, payload) + end(1)).hexdigest()
-    measured = ask(tmp_path, [step], mode="measure")
-    assert measured["checksum"] == x
+def test_each_value(tmp_path: Path) -> None:
+    modes = ("verify", "measure")
+    for number, (sql, kind, *_) in enumerate(VALUES):
+        column = {"name": "v", "type": kind, "nullable": sql == "NULL"}
+        step = {"operation": "get", "sql": f"SELECT {sql} AS v", "columns": [column]}
+        for mode in modes:
+            write_job(tmp_path / f"{number}-{mode}.json", [step], mode=mode)
+    done = perform("--jobs", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    for number, (sql, _, x, tag, payload) in enumerate(VALUES):
+        verified, measured = (
+            json.loads((tmp_path / f"{number}-{mode}.result").read_text("utf-8")) for mode in modes
+        )
+        assert verified["checksum"] == measured["checksum"] == x, sql
+        assert verified["digest"] == sha256(piece(tag, payload) + end(1)).hexdigest(), sql
 
 
 def test_values_fold_in_order_by_31(tmp_path: Path) -> None:
@@ -283,39 +295,33 @@ def test_operations_go_on_from_one_iteration_to_the_next(tmp_path: Path) -> None
     assert (result["operations"], result["rows"], result["checksum"]) == (9, 9, sum(each))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"mode": "guess"}, '$.mode: "guess"; expected verify or measure'),
-        ({"surprise": 1}, "$.surprise: unknown key; expected one of contract, mode, cell,"),
-        (
-            {"measure": {"operations_per_iteration": "two"}},
-            '$.measure.operations_per_iteration: "two"; expected int',
-        ),
-        ({"steps": [{"operation": "get"}]}, "$.steps[0].sql: missing"),
-        (
-            {"writer": {"steps": [{"operation": "get"}], "operations": 1}},
-            "$.writer.steps[0].sql: missing",
-        ),
-        ({"database": None}, "$.database: missing; steps need a database"),
-        (
-            {"steps": [{"operation": "execute", "sql": "COMMIT"}], "transaction": "immediate"},
-            "$.transaction: immediate; expected none, because execute can begin one itself",
-        ),
-    ],
-)
-def test_a_malformed_job_is_told_with_path_and_expectation(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    step = {
-        "operation": "get",
-        "sql": "SELECT 1 AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-    }
-    ask(tmp_path, [step])
-    file = tmp_path / "job.json"
-    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **change}), "utf-8")
-    command = [sys.executable, str(ORACLE), "--job", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+MALFORMED: list[tuple[dict[str, Any], str]] = [
+    ({"mode": "guess"}, '$.mode: "guess"; expected verify or measure'),
+    ({"surprise": 1}, "$.surprise: unknown key; expected one of contract, mode, cell,"),
+    (
+        {"measure": {"operations_per_iteration": "two"}},
+        '$.measure.operations_per_iteration: "two"; expected int',
+    ),
+    ({"steps": [{"operation": "get"}]}, "$.steps[0].sql: missing"),
+    (
+        {"writer": {"steps": [{"operation": "get"}], "operations": 1}},
+        "$.writer.steps[0].sql: missing",
+    ),
+    ({"database": None}, "$.database: missing; steps need a database"),
+    (
+        {"steps": [{"operation": "execute", "sql": "COMMIT"}], "transaction": "immediate"},
+        "$.transaction: immediate; expected none, because execute can begin one itself",
+    ),
+]
+
+
+def test_a_malformed_job_is_told_with_path_and_expectation(tmp_path: Path) -> None:
+    columns = [{"name": "v", "type": "integer"}]
+    step = {"operation": "get", "sql": "SELECT 1 AS v", "columns": columns}
+    for number, (change, _) in enumerate(MALFORMED):
+        write_job(tmp_path / f"{number}.json", **{"steps": [step], **change})
+    done = perform("--jobs", str(tmp_path))
     assert done.returncode == 2
-    assert done.stderr.startswith(f"{file}: {message}")
+    lines = done.stderr.splitlines()
+    for number, (line, (_, message)) in enumerate(zip(lines, MALFORMED, strict=True)):
+        assert line.startswith(f"{tmp_path / f'{number}.json'}: {message}")

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.runner, pytest.mark.xdist_group("handwritten")]
 def test_each_scenario_that_writes_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     left_out.tool("hyperfine")
     command("rust-ffi")
-    self_cost.main(1)
+    self_cost.main(1, size="s", reports=[2])
     lines = capsys.readouterr().out.splitlines()
     starts = ("fixture ", "startup-noop ", "proof of insert-transaction ", "analysis of claims: ")
     assert all(any(line.startswith(start) for line in lines) for start in starts), lines
