@@ -2,7 +2,7 @@
 modes, fixtures, runners.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -380,7 +380,8 @@ class RunnerSpec(Model):
     set-up makes.
 
     `steady_environment` is added only to steady-state measurements, because it would change the
-    start; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
+    start; a process warms up for `warmup_ms` at least, and for `warmup_lists_ms` where it lists
+    rows; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
     `nul_in_text`, texts end at their first U+0000. `slow_vectors` are left to the runner's own
     tests: the first word of their names, and why.
     """
@@ -397,10 +398,16 @@ class RunnerSpec(Model):
     sources: list[str] = ["."]
     engine: EngineOptions = {}
     warmup_ms: int = 0
+    warmup_lists_ms: int = 0
     nul_in_text: bool = True
     slow_vectors: dict[str, str] = {}
     without: str = ""
     role: Role = "runner"
+
+    def least_warmup_ms(self, steps: Iterable[ScenarioStep]) -> int:
+        """How long a process with these steps warms up at least."""
+        lists = any(step.operation in ("all", "iterate") for step in steps)
+        return max(self.warmup_ms, self.warmup_lists_ms if lists else 0)
 
 
 class Runners(Model):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts, steps_of
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
 from sqlitmus.run.measure import blocks
@@ -331,7 +331,6 @@ def plan_counts(
     check_copies(_copies(context, cases, turning, observed))
     piloted = {case.id for case in cases if case.metric == "steady" and not case.fixed}
     alike_pairs = [(a, b) for a, b in pairs if {a, b} <= piloted]
-    least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
@@ -348,6 +347,7 @@ def plan_counts(
             ready = {n: c for n, c in given.get(case.id, {}).items() if n in cells[case.id]}
             planned[case.id] = ready
             seen_of = observed[case.id]
+            least_ms = {name: _least_warmup_ms(context, case, name) for name in seen_of}
 
             def counts_of(
                 how: Turning | None,
@@ -356,6 +356,7 @@ def plan_counts(
                 ready: Mapping[str, Counts] = ready,
                 seen: list[Observed | None] = seen,
                 together: bool = together,
+                least_ms: Mapping[str, int] = least_ms,
             ) -> dict[str, Counts]:
                 first = next(iter(ready.values()), None)
                 todo = as_given(first) if first else work(case, seen, mode, how, together=together)
@@ -487,7 +488,7 @@ def _observed(
     A remembered one is taken only if the machine's pace is still what it was.
     """
     key = context.key(case, name)
-    least_ms = context.installed[name].spec.warmup_ms
+    least_ms = _least_warmup_ms(context, case, name)
     longest_ms = int(BEYOND * max(least_ms, mode.warmup_ms[1]))
     # where a least is given, the last level may come so late that all before it looks flat
     window_ms = longest_ms if least_ms else min(FIRST_WINDOW_MS, longest_ms)
@@ -517,6 +518,11 @@ def _observed(
     if observation:
         context.memory.keep(key, observation)
     return observation
+
+
+def _least_warmup_ms(context: Context, case: PlannedCase, name: str) -> int:
+    steps = steps_of(context.catalog.scenarios[case.scenario], case.axes)
+    return context.installed[name].spec.least_warmup_ms(steps)
 
 
 def _needed(observation: Observed, longest_ms: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog import fixture, jobs
-from sqlitmus.catalog.cases import PlannedCase, as_answered
+from sqlitmus.catalog.cases import PlannedCase, as_answered, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import Scenario
@@ -91,7 +91,7 @@ class Preparation:
                 database=target,
                 size=rows,
                 output=output,
-                warmup_ms=runner.spec.warmup_ms,
+                warmup_ms=runner.spec.least_warmup_ms(steps_of(spec, case.axes)),
                 engine=runner.spec.engine,
                 digest=case.witnessed().operations if digest else 0,
             )
