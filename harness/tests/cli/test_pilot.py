@@ -85,6 +85,19 @@ def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says
     assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 6_000_000)}
 
 
+@pytest.mark.parametrize(
+    ("case", "asked", "window_ms"),
+    [("get", "warmup_ms", 600), ("all", "warmup_lists_ms", 600), ("get", "warmup_lists_ms", 6)],
+)
+def test_a_longer_warm_up_of_a_runner_or_of_its_lists_is_watched(
+    case: str, asked: str, window_ms: int, desk: Desk
+) -> None:
+    desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', f'name = "b"\n{asked} = 400')
+    desk.run(mode="piloted", blocks=1, cases=[case])
+    windows = {m.warmup_ns // 10**6 for m in desk.instant.measured[:PILOT] if m.runner == "b"}
+    assert windows == {window_ms}
+
+
 def test_a_runner_that_asks_for_a_longer_warm_up_is_watched_beyond_it(desk: Desk) -> None:
     """The plan grants it those 400 ms; what lies beyond them shows whether they were enough."""
     desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', 'name = "b"\nwarmup_ms = 400')
