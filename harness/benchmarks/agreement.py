@@ -92,18 +92,17 @@ def levels(runs: Sequence[Run]) -> list[Compared]:
     """Times over those of the plain programs."""
     return [
         _compared(case, driver, mine, lambda run, driver=driver: _level(run, driver))
-        for case, mine in _by_case(runs)
-        for driver in mine[0].plain
+        for case, driver, mine in _by_driver(runs)
     ]
 
 
 def ratios(runs: Sequence[Run], reference: str) -> list[Compared]:
     """Published ratios to the reference over those of the plain programs."""
+    with_reference = [run for run in runs if reference in run.plain]
     return [
         _compared(case, driver, mine, lambda run, driver=driver: _ratio(run, driver, reference))
-        for case, mine in _by_case(runs)
-        for driver in mine[0].plain
-        if driver != reference and reference in mine[0].plain
+        for case, driver, mine in _by_driver(with_reference)
+        if driver != reference
     ]
 
 
@@ -241,3 +240,10 @@ def _compared(
 def _by_case(runs: Sequence[Run]) -> Iterator[tuple[str, list[Run]]]:
     for case in dict.fromkeys(run.case for run in runs):
         yield case, [run for run in runs if run.case == case]
+
+
+def _by_driver(runs: Sequence[Run]) -> Iterator[tuple[str, str, list[Run]]]:
+    """Each case and driver, with the runs in which a plain program of it played."""
+    for case, mine in _by_case(runs):
+        for driver in dict.fromkeys(name for run in mine for name in run.plain):
+            yield case, driver, [run for run in mine if driver in run.plain]

@@ -83,7 +83,8 @@ def main(
         for case_id in case or CASES:
             with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
                 pair = Pair.of(catalog, installed, case_id, Path(folder), tools)
-                turns = pair.turns(max(warmup_ms, spec.warmup_ms), lead_in_ms, lap_ms)
+                steps = cases.steps_of(catalog.scenarios[pair.case.scenario], pair.case.axes)
+                turns = pair.turns(max(warmup_ms, spec.least_warmup_ms(steps)), lead_in_ms, lap_ms)
                 played: list[Sequence[tuple[float, float]]] = []
                 for number in range(sets):
                     with beside(busy if number % 2 else 0):

@@ -111,18 +111,6 @@ class Task:
         """The same by a program that begins its pool again after so many rows: a fault."""
         return replace(self, pool=self.pool[:rows], answers=self.answers[:rows])
 
-    def text(self, database: Path) -> str:
-        """What a program reads."""
-        return json.dumps(
-            {
-                "database": str(database),
-                "pragmas": self.pragmas,
-                "sql": self.sql,
-                "pool": self.pool,
-                "work": self.work,
-            }
-        )
-
     def problem(self, told: Mapping[str, Any], operations: int, database: Path) -> str | None:
         """In what `told` is not what so many operations on the whole pool come to, or None."""
         if not self.writes:
@@ -156,7 +144,7 @@ class Service:
 
     pragmas: list[str]
     sql: dict[str, str]
-    pools: dict[str, list[list[Value]]]
+    pool: dict[str, list[list[Value]]]
     answers: dict[str, list[tuple[int, int]]]
     fixture: Path
     work = "service"
@@ -174,14 +162,14 @@ class Service:
         if len(steps) != len(each) or repeats != ROUND:
             raise NotFit(f"{file}: a round has {repeats}, and the plain programs do {ROUND}")
         sql = {name: step.text({}) for name, step in each.items()}
-        pools = {name: step.given.rows for name, step in each.items() if step.given}
+        pool = {name: step.given.rows for name, step in each.items() if step.given}
         database = file.parent / ready.planned.database
         answers = {
-            name: [(1, 0)] if name == "visit" else answers_of(database, sql[name], pools[name])
+            name: [(1, 0)] if name == "visit" else answers_of(database, sql[name], pool[name])
             for name in ROUND
         }
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in ready.pragmas]
-        return cls(pragmas, sql, pools, answers, database)
+        return cls(pragmas, sql, pool, answers, database)
 
     walk = 0  # as many rounds as its runner does
 
@@ -189,18 +177,6 @@ class Service:
     def units(self) -> int:
         """Queries of a round."""
         return sum(ROUND.values())
-
-    def text(self, database: Path) -> str:
-        """What a program reads."""
-        return json.dumps(
-            {
-                "database": str(database),
-                "pragmas": self.pragmas,
-                "sql": self.sql,
-                "pool": self.pools,
-                "work": self.work,
-            }
-        )
 
     def problem(self, told: Mapping[str, Any], rounds: int, database: Path) -> str | None:
         """In what `told` is not what so many rounds come to, or None."""
@@ -215,6 +191,19 @@ class Service:
         return (
             None if seen == [*due, rounds] else f"rows, sum, visits are {seen}, not {due}, {rounds}"
         )
+
+
+def text(task: Task | Service, database: Path) -> str:
+    """What a program reads."""
+    return json.dumps(
+        {
+            "database": str(database),
+            "pragmas": task.pragmas,
+            "sql": task.sql,
+            "pool": task.pool,
+            "work": task.work,
+        }
+    )
 
 
 def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
@@ -255,7 +244,7 @@ class Program:
             self._database = folder / "copy.db"
             fresh_copy(task.fixture, self._database)
         file = folder / "task.json"
-        file.write_text(task.text(self._database), "utf-8")
+        file.write_text(text(task, self._database), "utf-8")
         self._operations = 0
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,7 @@ from sqlitmus.run.processes.turns import Turns
 from sqlitmus.run.verify import context
 from sqlitmus.run.verify.invocations import Attempt
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import SqlitmusError
 from sqlitmus.workload.scenarios import MIX
 
 WARMUP_S = 1.0  # of what reads, at least
@@ -115,10 +116,15 @@ class Guests:
                 seat.take_turn()
 
 
-class PlainRelay(Relay):
-    """Sets in which `guests` take turns, too."""
+def nobody() -> AbstractContextManager[Sequence[Seat]]:
+    """No guests: those of a pilot's set."""
+    return nullcontext(())
 
-    guests: Guests | None = None
+
+class PlainRelay(Relay):
+    """Sets in which those that `guests` gives take turns, too."""
+
+    guests: Callable[[], AbstractContextManager[Sequence[Seat]]] = staticmethod(nobody)
     _seated: Sequence[Seat] = ()
 
     def play(
@@ -128,9 +134,7 @@ class PlainRelay(Relay):
         stopped: Callable[[], bool] = lambda: False,
     ) -> list[Invocation]:
         """See Relay."""
-        if self.guests is None:
-            return super().play(entries, seed, stopped)
-        with self.guests.seated() as self._seated:
+        with self.guests() as self._seated:
             return super().play(entries, seed, stopped)
 
     def _warm_up(self, stopped: Callable[[], bool], watch: Watch) -> None:
@@ -167,9 +171,9 @@ class PlainMeasuring(Measuring):
         together = self.agenda.counts(slot).rounds
         if not together and slot.block % 2:
             guests.play_alone()
-        relay.guests = guests if together else None
+        relay.guests = guests.seated if together else nobody
         attempts = super()._attempts(slot, seatings)
-        relay.guests = None
+        relay.guests = nobody
         if not together and not slot.block % 2:
             guests.play_alone()
         if attempts is not None:
@@ -206,4 +210,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SqlitmusError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task, answers_of
+from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task, answers_of, text
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
@@ -75,33 +75,25 @@ def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
     assert by_the_clock.waited_ns >= 0
 
 
-def told(rows: int, total: int = 0) -> dict[str, Any]:
-    return {"rows": rows, "sum": total}
-
-
 def test_reads_that_begin_the_pool_again_too_early_are_found_out(tmp_path: Path) -> None:
     asked = task("user", tmp_path)
-    assert asked.problem(told(8, 8 + 8 + 6), 8, asked.fixture) is None
-    again = asked.problem(told(8, 6 + 6 + 6 + 6), 8, asked.fixture)
+    assert asked.problem({"rows": 8, "sum": 8 + 8 + 6}, 8, asked.fixture) is None
+    again = asked.problem({"rows": 8, "sum": 6 + 6 + 6 + 6}, 8, asked.fixture)
     assert again == "rows and sum are (8, 24), not (8, 22)"
-    assert asked.problem(told(7, 22), 8, asked.fixture)
+    assert asked.problem({"rows": 7, "sum": 22}, 8, asked.fixture)
 
 
 def test_writes_that_are_not_in_the_file_are_found_out(tmp_path: Path) -> None:
     asked = task("insert", tmp_path)
-    assert "not (4, 4, 1)" in str(asked.problem(told(4), 4, asked.fixture))
+    assert "not (4, 4, 1)" in str(asked.problem({"rows": 4}, 4, asked.fixture))
     with closing(sqlite3.connect(asked.fixture)) as connection:
         connection.executemany("INSERT INTO sink(a) VALUES (?)", [(1,), (2**31,), (3,), (1,)])
         connection.commit()
-    assert asked.problem(told(4), 4, asked.fixture) is None
-    assert asked.problem(told(3), 4, asked.fixture) == "3 rows changed, not 4"
-    updated = task_in(tmp_path / "other", "update-100")
-    assert "not (17.0, 7)" in str(updated.problem(told(100), 1, updated.fixture))
-
-
-def task_in(folder: Path, work: str) -> Task:
-    folder.mkdir()
-    return task(work, folder)
+    assert asked.problem({"rows": 4}, 4, asked.fixture) is None
+    assert asked.problem({"rows": 3}, 4, asked.fixture) == "3 rows changed, not 4"
+    (tmp_path / "other").mkdir()
+    updated = task("update-100", tmp_path / "other")
+    assert "not (17.0, 7)" in str(updated.problem({"rows": 100}, 1, updated.fixture))
 
 
 def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
@@ -132,7 +124,7 @@ def test_a_case_is_asked_with_its_pragmas_over_its_whole_pool(
     case: str, tasks: dict[str, Task], tmp_path: Path
 ) -> None:
     asked = tasks[case]
-    assert json.loads(asked.text(tmp_path))["pool"] == asked.pool
+    assert json.loads(text(asked, tmp_path))["pool"] == asked.pool
     assert bool(asked.pragmas) == ("shipped" not in case)
     lengths = {"all": 256, "scan-pk-range": 64, "scan-index-range": 32}
     assert len(asked.pool) == lengths.get(case, 4096)

@@ -129,6 +129,13 @@ def test_an_interval_against_the_limit(low: float, high: float, word: str) -> No
     assert Bounds(1, low, high).mark(0.03) == word
 
 
+def test_a_driver_that_one_run_lacks_is_compared_by_the_others() -> None:
+    runs = [*run_of("x", READ_NS, READ_NS), *run_of("x", {"node": 2.0}, {"node": 2.0})]
+    drivers = [row.driver for row in (*levels(runs), *ratios(runs, "node"))]
+    assert drivers == ["node", "rust", "rust"]
+    assert report([], "node") == Exit.CELLS_FAILED
+
+
 def test_below_a_microsecond_the_limit_is_5_percent() -> None:
     rows = levels(run_of("x", {"node": 1100.0, "rust": 500.0}, {"node": 1.0, "rust": 1.0}))
     assert [row.limit for row in rows] == [0.03, 0.05]

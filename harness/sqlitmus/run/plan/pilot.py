@@ -347,7 +347,6 @@ def plan_counts(
             ready = {n: c for n, c in given.get(case.id, {}).items() if n in cells[case.id]}
             planned[case.id] = ready
             seen_of = observed[case.id]
-            least_ms = {name: _least_warmup_ms(context, case, name) for name in seen_of}
 
             def counts_of(
                 how: Turning | None,
@@ -356,10 +355,10 @@ def plan_counts(
                 ready: Mapping[str, Counts] = ready,
                 seen: list[Observed | None] = seen,
                 together: bool = together,
-                least_ms: Mapping[str, int] = least_ms,
             ) -> dict[str, Counts]:
                 first = next(iter(ready.values()), None)
                 todo = as_given(first) if first else work(case, seen, mode, how, together=together)
+                least_ms = {name: _least_warmup_ms(context, case, name) for name in seen_of}
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
             allocated[case.id] = counts_of
