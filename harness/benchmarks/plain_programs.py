@@ -310,8 +310,13 @@ class Programs:
         self, known: Catalog, names: Sequence[str], tools: paths.Tools, folder: Path
     ) -> None:
         self._commands = {name: runners.expand([*COMMANDS[name]], tools) for name in names}
+        # and at the last tier as soon as its runner: as in a process that has run for minutes
         self._environments = {
-            name: runners.environment(known.runners[name], tools) for name in names
+            name: {
+                **runners.environment(known.runners[name], tools),
+                **known.runners[name].steady_environment,
+            }
+            for name in names
         }
         self._folder = folder
 

@@ -1,11 +1,11 @@
 """sqlitmus with the plain program of each driver in the same sets of turns.
 
-`plain_turns.py FILE DRIVERS ROWS WORDS…` is `./just WORDS…`, a run or a workload. In each round the
-plain programs take turns among the runners, at random places: as many operations as these, lead-in
-and lap, on the same processor. Where processes do not take turns, a plain program plays before or
-after each process. FILE gets a JSON line for each of them: `case`, `block`, `driver`, `ns` per unit
-of work less what others took, `waited`, the share of that, and `sqlite`. With ROWS above 0 they
-begin their pool again after so many: a fault.
+`plain_turns.py FILE DRIVERS ROWS WORDS…` is `./just WORDS…`, a run or a workload. In each round a
+plain program takes its turn right before or after its runner, as chance has it: as many operations,
+lead-in and lap, on the same processor. Where processes do not take turns, a plain program plays
+before or after each process. FILE gets a JSON line for each of them: `case`, `block`, `driver`,
+`ns` per unit of work less what others took, `waited`, the share of that, and `sqlite`. With ROWS
+above 0 they begin their pool again after so many: a fault.
 
 A plain program knows nothing of iterations, rounds or the contract: it counts the time of all the
 work that it is asked for.
@@ -45,8 +45,10 @@ WARMUP_S = 1.0  # of what reads, at least
 
 @dataclass(slots=True)
 class Seat:
-    """A plain program with the turns of its runner, whose iterations have `operations`."""
+    """A plain program with the turns of its runner, which has that `place` in the set, and whose
+    iterations have `operations`."""
 
+    place: int
     driver: str
     program: Program
     task: Task | Service
@@ -89,7 +91,8 @@ class Guests:
         self, programs: Programs, task: Task | Service | None, seatings: Sequence[Seating]
     ) -> None:
         self._programs, self._task = programs, task
-        self._seatings = [each for each in seatings if task and each.label in programs]
+        places = enumerate(seatings)
+        self._seatings = [(n, each) for n, each in places if task and each.label in programs]
         self.ended: list[dict[str, Any]] = []
 
     @contextmanager
@@ -97,11 +100,11 @@ class Guests:
         """Started, and in the end gone."""
         seats: list[Seat] = []
         try:
-            for each in self._seatings:
+            for place, each in self._seatings:
                 assert self._task
                 program = self._programs.start(each.label, self._task)
                 operations = each.case.operations
-                seats.append(Seat(each.label, program, self._task, each.turns, operations))
+                seats.append(Seat(place, each.label, program, self._task, each.turns, operations))
             yield seats
             self.ended = [seat.end() for seat in seats]
         finally:
@@ -147,15 +150,16 @@ class PlainRelay(Relay):
             list(pool.map(warm_up, self._seated))
 
     def _through(self, rounds: list[list[int]], watch: Watch) -> Iterator[int]:
-        turns = super()._through(rounds, watch)
+        # beside its runner: this machine may be another a tenth of a second later
+        guests = {seat.place: seat.take_turn for seat in self._seated}
         rng = random.Random(str(rounds))
-        for places in rounds:
-            order = [*self._seated, *[None] * len(places)]
-            for seat in rng.sample(order, len(order)):
-                if seat:
-                    seat.take_turn()
-                else:
-                    yield next(turns)
+        for place in super()._through(rounds, watch):
+            turn, first = guests.get(place), rng.random() < 0.5
+            if turn and first:
+                turn()
+            yield place
+            if turn and not first:
+                turn()
 
 
 class PlainMeasuring(Measuring):

@@ -12,8 +12,10 @@ const db = new (DatabaseSync ?? Database ?? BetterSqlite3)(task.database);
 for (const pragma of task.pragmas) db.exec(pragma);
 const statement = task.work === "service" ? undefined : db.prepare(task.sql);
 
+// What the driver itself gives for a blob: better-sqlite3 a Buffer, the others a Uint8Array.
+const blob = (hex) => (driver === "better-sqlite3" ? Buffer.from(hex, "hex") : Uint8Array.fromHex(hex));
 const pool = task.work.startsWith("insert")
-  ? task.pool.map(([a, b, c, d]) => [a, b, c, Buffer.from(d, "hex")])
+  ? task.pool.map(([a, b, c, d]) => [a, b, c, blob(d)])
   : task.pool;
 /** Gives the next of the rows, which begin again at their end. */
 function cycle(rows) {
