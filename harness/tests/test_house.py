@@ -126,13 +126,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
-    "modules": 149,
-    "lines": 35_939,
+    "modules": 148,
+    "lines": 35_938,
     "lines of a module, most": 577,
     "longest chain of imports": 20,
     "modules with one importer": 27,
     "import lines, % of code": 8.6,
-    "imports from tests": 690,
+    "imports from tests": 689,
     "lines of tests": 39_677,
 }
 

@@ -28,7 +28,9 @@ export function wireSheet(sheet) {
 /** Marks a box whose content goes on beyond its right edge. */
 export function hintScrolls(boxes) {
   const tell = (box) => {
-    box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+    const beyond = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("more", beyond - box.scrollLeft > 2);
+    box.classList.toggle("fits", beyond <= 0);
   };
   const watch = new ResizeObserver((entries) => {
     for (const { target } of entries) tell(target.closest(".scroll"));

@@ -102,6 +102,15 @@ function pair(cell, [text, bounds]) {
   cell.replaceChildren(el("b", {}, text), " ", el("small", {}, bounds));
 }
 
+/** Seats a case below its row of the matrix, where it opens; without a matrix it opens in its section. */
+export function seat(details, grid) {
+  const row = grid?.querySelector(`tr[data-c="${details.dataset.c}"]`);
+  if (!row || details.closest("tr")) return;
+  const cell = el("td", { colspan: row.cells.length });
+  cell.append(details);
+  row.after(el("tr", { class: "opened" }, cell));
+}
+
 /** Dims all series of a case but one; null lights all. */
 export function light(details, runner) {
   for (const group of details.querySelectorAll("[data-r]")) {

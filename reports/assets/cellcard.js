@@ -16,7 +16,7 @@ export function wireCells(grid, data, stateNow) {
     el("div", { id: "cell-card", popover: "auto", role: "dialog", tabindex: "-1" }),
   );
   grid.setAttribute("role", "grid");
-  grid.querySelector("td[data-r]")?.setAttribute("tabindex", "0");
+  grid.querySelector("tr[data-c] td[data-r]")?.setAttribute("tabindex", "0");
   const open = (cell) => {
     stop(grid, cell);
     card.replaceChildren(...content(data, cell, stateNow()));

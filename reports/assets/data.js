@@ -43,6 +43,17 @@ export function comparison(data, item, runner, reference) {
   };
 }
 
+/** A group's geometric mean of a runner over another's, with its verdict; null where there is none. */
+export function mean(data, group, runner, reference) {
+  const found = data.standings.find(
+    ([of, mine, other]) => of === group && mine === runner && other === reference,
+  );
+  if (!found?.[6]) return null;
+  const ratio = exp(found.slice(3, 6));
+  const [verdict, symbol, side] = data.verdicts[found[6]];
+  return { ratio, verdict, symbol, shade: shade(data.levels, verdict, side, ratio[0]) };
+}
+
 function ends(logs, turned) {
   return logs && logs[1] != null ? exp(turned ? turn(logs) : logs) : null;
 }

@@ -4,7 +4,7 @@ import { ratio, size, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, brackets, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
-const OVERALL = [150, 12, 34];
+const OVERALL = [300, 12, 34];
 const LANE = 8;
 
 /** The calls in the address: a preset's name, or `get-pk:600~all:250`; null for what is neither. */
@@ -26,7 +26,7 @@ export function wireDecision(data, change) {
   const box = document.getElementById("decision");
   if (!of || !box) return;
   const sliders = [...box.querySelectorAll("input[type=range]")];
-  box.querySelector("form").hidden = false;
+  for (const part of box.querySelectorAll("form, .row")) part.hidden = false;
   box.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
   box.querySelector("select").addEventListener("change", ({ target }) => {
     const [first] = of.presets;
@@ -46,8 +46,8 @@ export function wireDecision(data, change) {
   }
 }
 
-/** Brings sentence, sliders and picture to `text`, the weights in the address. */
-export function paintDecision(data, text, keyOf) {
+/** Brings sentence, sliders and picture to `text`, the weights in the address, and the `chosen` runners. */
+export function paintDecision(data, text, chosen, keyOf) {
   const of = data.weighing;
   const box = document.getElementById("decision");
   if (!of || !box) return;
@@ -55,12 +55,15 @@ export function paintDecision(data, text, keyOf) {
   const calls = callsIn(of, text) ?? of.presets[0].calls;
   const numbers = callsOf(of, calls);
   const ranked = numbers && (preset?.ranked ?? true);
-  const made = ranked ? decide(of, numbers, data, preset?.out) : null;
-  const [answer, ...rest] = preset ? preset.text : sentences(of, made, data);
+  const made = ranked ? decide(of, numbers, data, preset?.out, chosen) : null;
+  const own = made && (!preset || chosen.length > 0);
+  const [answer, ...rest] = own ? sentences(of, made, data, chosen) : preset.text;
   box.querySelector(".answer").textContent = answer;
   box.querySelector(".rest").replaceChildren(...rest.map((line) => el("p", {}, line)));
   box.querySelector("select").value = preset?.name ?? "";
   box.querySelector(".use").textContent = preset?.summary ?? "calls of your own";
+  // sliders that decide are in sight
+  if (!preset) box.querySelector(".own").open = true;
   for (const slider of box.querySelectorAll("input[type=range]")) {
     const number = calls[slider.name] ?? 0;
     const [, name] = of.operations.find(([one]) => one === slider.name);

@@ -3,7 +3,7 @@
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { hintScrolls, wireBar, wireSheet } from "./bar.js";
 import { addCardTools } from "./cardcopy.js";
-import { light, paintCase } from "./cases.js";
+import { light, paintCase, seat } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
@@ -13,9 +13,8 @@ import { paint, sort } from "./matrix.js";
 import { drawPlots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
 import { defaults, read, write } from "./state.js";
-import { paintSummary } from "./summary.js";
 import { tellTallies } from "./tally.js";
-import { describe, select, show, showSummary } from "./visible.js";
+import { describe, select, show, showRow } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
@@ -59,17 +58,15 @@ function render() {
   if (key !== painted) {
     painted = key;
     paint(grid, data, state);
-    paintSummary(data, state, keyOf);
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     // styles choose the words that fit
     Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });
     sayFigure();
   }
-  paintDecision(data, state.weights, keyOf);
+  paintDecision(data, state.weights, state.runner, keyOf);
   if (grid) sort(grid, data, state);
   selected = select(data, state);
   show(selected);
-  showSummary(data, selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
   drawScatter();
@@ -150,9 +147,15 @@ function fromAddress() {
 
 function openAt(node) {
   const details = node.closest("details");
-  if (details) details.open = true;
+  if (details?.matches(".case")) seat(details, grid);
+  if (details) {
+    details.open = true;
+    showRow(details); // before the event, which comes later, since what is hidden takes no focus
+  }
   // a case is known by its title, which stands above its body
-  (details ?? node).scrollIntoView({ block: "start" });
+  const title = details?.closest("tr.opened")?.previousElementSibling ?? details ?? node;
+  title.scrollIntoView({ block: "start" });
+  if (details) node.focus({ preventScroll: true });
 }
 
 function addCopyButtons(root) {
@@ -203,7 +206,13 @@ function wireGrid() {
     const next = { [name]: `-${name}`, [`-${name}`]: "" };
     button.addEventListener("click", () => change({ sort: next[state.sort] ?? name }));
   }
+  for (const link of grid.querySelectorAll('a[href^="#c-"]')) {
+    link.setAttribute("aria-expanded", "false");
+  }
   wireCells(grid, data, () => state);
+  const measure = () =>
+    document.documentElement.style.setProperty("--heads", `${grid.tHead.offsetHeight}px`);
+  new ResizeObserver(measure).observe(grid.tHead);
 }
 
 function wireLinks() {
@@ -212,6 +221,10 @@ function wireLinks() {
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const index = Number(link.hash.slice(3));
+    if (link.getAttribute("aria-expanded") === "true") {
+      $(`c-${index}`).closest("details").open = false;
+      return change({ case: "" });
+    }
     change({ case: data.cases[index].id });
     openAt($(`c-${index}`));
   });
@@ -242,6 +255,7 @@ function wireRows(details) {
 function wireCases() {
   for (const details of document.querySelectorAll("details.case")) {
     details.addEventListener("toggle", () => {
+      showRow(details);
       if (details.open) freshen(details);
     });
     if (details.querySelector(".forest")) wireRows(details);

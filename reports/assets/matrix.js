@@ -1,5 +1,5 @@
 // The matrix: its cells for a reference and a measure, and its order.
-import { comparison, triple } from "./data.js";
+import { comparison, mean, triple } from "./data.js";
 import { figureKey, figureReading } from "./figures.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { logAxis, svg } from "./svg.js";
@@ -22,16 +22,32 @@ export function reading(data, item, runner, reference, state) {
   const found = comparison(data, item, runner, reference);
   const words = apart ?? (cls === "base" ? "reference" : "not compared");
   if (!found) return { cls, symbol: "", text: own[0], words, apart };
+  return { ...readingOf(found, state, state.view && own), found };
+}
+
+/** A ratio with its verdict, or `instead` of its numbers others. */
+function readingOf(found, state, instead) {
   const mark = state.as ? inverse(found.ratio) : found.ratio;
-  const [text, bounds] = ratio(mark);
-  const shown = state.view ? own : [text, bounds];
+  const [text, bounds] = instead || ratio(mark);
   return {
     cls: found.shade,
     symbol: found.symbol,
-    text: shown[0],
-    words: `${found.verdict} ${shown[1]}`,
+    text,
+    words: `${found.verdict} ${bounds}`,
     mark,
-    found,
+  };
+}
+
+/** A group's mean; nothing where the cells show times, or another figure. */
+function meanReading(data, group, runner, reference, state) {
+  const found = state.view || state.figure ? null : mean(data, group, runner, reference);
+  if (found) return readingOf(found, state);
+  const base = runner === reference;
+  return {
+    cls: base ? "base" : "un",
+    symbol: "",
+    text: "",
+    words: base ? "reference" : "not compared",
   };
 }
 
@@ -47,6 +63,11 @@ export function paint(table, data, state) {
       const shown = read(data, item, Number(cell.dataset.r), reference, state);
       if (shown) paintCell(cell, shown, at, width, most);
     }
+  }
+  for (const cell of table.querySelectorAll("tr.group td[data-r]")) {
+    const group = data.groups.indexOf(cell.closest("tbody").dataset.group);
+    const shown = meanReading(data, group, Number(cell.dataset.r), reference, state);
+    paintCell(cell, shown, at, width, most);
   }
   for (const head of table.tHead.querySelectorAll("[data-r]")) {
     head.classList.toggle("ref", Number(head.dataset.r) === reference);
@@ -113,15 +134,16 @@ export function sort(table, data, state) {
     return logs ? sense * logs[0] : null;
   };
   for (const body of table.tBodies) {
-    const before = [...body.rows].slice(1);
-    const rows = before.map((row) => [key(row), row]);
+    const before = [...body.querySelectorAll("tr[data-c]")];
+    const rows = before.map((row) => [key(row), row, row.nextElementSibling]);
     rows.sort(([a], [b]) => {
       if (a === null || b === null) return (a === null) - (b === null);
       return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
     });
     // moving a row costs layout, and takes the focus from what is in it
     if (rows.some(([, row], place) => row !== before[place])) {
-      body.append(...rows.map(([, row]) => row));
+      const whole = ([, row, below]) => (below?.matches(".opened") ? [row, below] : [row]);
+      body.append(...rows.flatMap(whole));
     }
   }
   for (const head of table.querySelectorAll("th[data-sort]")) {

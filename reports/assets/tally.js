@@ -1,4 +1,4 @@
-// Tallies of verdicts: of a case in its title, and of a group in the summary where the filter leaves a part.
+// Tallies of verdicts: of a case in its title.
 import { comparison } from "./data.js";
 
 const KINDS = { f: "faster", s: "slower", eq: "equivalent" };

@@ -44,15 +44,18 @@ export function show({ cases, runners, hits }) {
       cell.classList.toggle("off", !hits[index].has(Number(cell.dataset.r)));
     }
   }
-  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r], .standing tr[data-r]";
+  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r]";
   for (const part of document.querySelectorAll(ofRunners)) {
     part.hidden = !runners.has(Number(part.dataset.r));
   }
   for (const details of document.querySelectorAll("details.case")) {
     details.hidden = !cases.has(Number(details.dataset.c));
+    showRow(details);
   }
   for (const body of document.querySelectorAll("#grid tbody")) {
     body.hidden = !body.querySelector("tr[data-c]:not([hidden])");
+    // its mean is over all of its cases
+    body.classList.toggle("part", Boolean(body.querySelector("tr[data-c][hidden]")));
   }
   for (const group of document.querySelectorAll("#cases .group")) {
     group.hidden = !group.querySelector("details.case:not([hidden])");
@@ -62,18 +65,12 @@ export function show({ cases, runners, hits }) {
   }
 }
 
-/** Hides groups of the summary that the filter leaves no case of; others say how many it leaves. */
-export function showSummary(data, { cases }) {
-  for (const card of document.querySelectorAll(".card:has(.standing)")) {
-    const { group } = card.querySelector(".standing").dataset;
-    const members = [...data.cases.keys()].filter((index) => data.cases[index].group === group);
-    const left = members.filter((index) => cases.has(index)).length;
-    card.hidden = !left;
-    const all = left === members.length;
-    card.querySelector(".left").textContent = all
-      ? ""
-      : `, of which the filter leaves ${left}; the figures cover all`;
-  }
+/** Shows the row of the matrix in which a case is open, and says so at its link. */
+export function showRow(details) {
+  const row = details.closest("tr.opened");
+  if (!row) return;
+  row.hidden = details.hidden || !details.open;
+  row.previousElementSibling.querySelector("a").setAttribute("aria-expanded", details.open);
 }
 
 /** The selection in words; "" when nothing is left out. */
@@ -83,7 +80,6 @@ export function describe(data, { cases, runners, undecided, unknown }) {
   if (!cases.size && !undecided) return "Nothing matches the filter.";
   const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
   const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
-  const others = { compare: "Geometric means cover", claims: "The claims cover" };
-  const means = others[data.kind] ?? "Figures of the summary cover";
-  return `${text}${hidden}. ${means} all cases.`;
+  const whole = { compare: " Geometric means cover", claims: " The claims cover" }[data.kind];
+  return `${text}${hidden}.${whole ? `${whole} all cases.` : ""}`;
 }

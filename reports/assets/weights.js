@@ -36,12 +36,15 @@ function plural(name) {
   return name.replaceAll("(s)", "s");
 }
 
-/** What all is made of: `table` of pairs by calls, and the decision. `of` is the page's `weighing`. */
-export function decide(of, calls, data, out = []) {
+/** What all is made of: `table` of pairs by calls, and the decision among the `chosen` runners, all if
+ * none is. `of` is the page's `weighing`. */
+export function decide(of, calls, data, out = [], chosen = []) {
   const table = compared(of, calls, data);
   const names = of.runners.map((place) => data.runners[place][0]);
   const used = placesOf(calls);
+  const unchosen = names.filter((name) => chosen.length && !chosen.includes(name));
   const absent = names.flatMap((name, r) => {
+    if (unchosen.includes(name)) return [];
     const missing = used.filter((o) => of.operations[o][3][r] == null);
     const reasons = [...new Set(missing.map((o) => of.operations[o][6][r]))];
     return reasons.map((why) => {
@@ -49,7 +52,8 @@ export function decide(of, calls, data, out = []) {
       return [r, name, alike.map((o) => plural(of.operations[o][1])), why];
     });
   });
-  const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
+  const left = [...out, ...unchosen].map((name) => names.indexOf(name));
+  const gone = new Set([...absent.map(([r]) => r), ...left]);
   const fit = names.map((_, r) => r).filter((r) => !gone.has(r));
   const spent = names.map((_, r) => spentBy(of, calls, used, r));
   const slower = chains(fit, (r, other) => sideOf(data, table(r, other)) === "s");
@@ -269,8 +273,8 @@ function said(row) {
   return `${text} ${bounds || "(no interval)"}`;
 }
 
-/** The decision in sentences, for calls of the reader's own. */
-export function sentences(of, found, data) {
+/** The decision in sentences, for calls of the reader's own, among the `chosen` runners if any are. */
+export function sentences(of, found, data, chosen = []) {
   const { names, front, others, absent, changes, calls, spent, pair } = found;
   const base = names[front[0]];
   const told = (o) => plural(of.operations[o][1]);
@@ -279,7 +283,10 @@ export function sentences(of, found, data) {
   const called = placesOf(calls).sort(byMost((o) => calls[o]));
   const asked = listed(called.map((o) => many(of.operations[o][1], calls[o])));
   const starts = called.some((o) => of.operations[o][2]);
-  const lines = [`For your calls (${asked} ${PER}): ${verdict(of, found, starts, data.margin)}`];
+  const among = chosen.length ? `Among ${listed(chosen)}, for` : "For";
+  const lines = [
+    `${among} your calls (${asked} ${PER}): ${verdict(of, found, starts, data.margin)}`,
+  ];
   lines.push(...behind(found, data));
   lines.push(...spentOn([...front, ...others], called, spent, told, names, byMost));
   for (const [, name, missing, why] of absent) {

@@ -87,7 +87,12 @@ async function look(one) {
     const ready = await page.evaluate("document.documentElement.dataset.ready === '1'");
     if (!ready) page.problems.push("the page's script did not finish");
     await page.evaluate(
-      "for (const d of [...document.querySelectorAll('details.case')].slice(0, 2)) d.open = true",
+      `for (const index of [0, 1]) {
+        const link = document.querySelector("#grid a[href='#c-" + index + "']");
+        const details = document.querySelector("details.case[data-c='" + index + "']");
+        if (link) link.click();
+        else if (details) details.open = true;
+      }`,
     );
     await page.evaluate(
       "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))",

@@ -47,17 +47,24 @@ const holds = (ref, as, view) => {
 	const at = data.runners.findIndex(([name]) => name === ref);
 	const rate = as === "rate";
 	const where = "with reference " + ref + (rate ? ", ops/s" : ", time") + (view ? ", absolute: " : ": ");
-	const lead = read(document.querySelector("#summary .lead"));
-	if (document.querySelector(".standing")) {
-		if (!lead.includes((rate ? "operations per second" : "time") + " relative to " + ref)) return where + lead;
-		if (!lead.includes(rate ? "Right of the line is faster" : "Left of the line is faster")) return where + lead;
-	}
-	for (const head of document.querySelectorAll(".card:not([hidden]) .standing thead .n"))
-		if (read(head) !== (rate ? "Rate" : "Time") + " vs " + ref) return where + "summary's head: " + read(head);
-	for (const row of document.querySelectorAll(".card:not([hidden]) .standing tbody tr")) {
-		const side = Math.sign(dot(row)) * (rate ? -1 : 1);
-		if (row.classList.contains("f") && side > 0) return where + "a faster runner's dot is on the slower side: " + read(row);
-		if (row.classList.contains("s") && side < 0) return where + "a slower runner's dot is on the faster side: " + read(row);
+	for (const row of document.querySelectorAll("#grid tr.group")) {
+		const group = row.parentElement.dataset.group;
+		const whole = !row.parentElement.querySelector("tr[data-c][hidden]");
+		for (const cell of row.querySelectorAll("td[data-r]:not([hidden])")) {
+			const [of, runner] = [data.groups.indexOf(group), Number(cell.dataset.r)];
+			const mean = data.standings.find(([a, b, c]) => a === of && b === runner && c === at);
+			const text = shown(row.parentElement) ? read(cell.querySelector("b")) : "";
+			const what = where + group + " of " + data.runners[runner][0] + ": " + text;
+			if (!mean || mean[6] == null || view || !whole) {
+				if (text) return what + ", and there is no mean";
+				continue;
+			}
+			if (!shown(row.parentElement)) continue;
+			const exact = Math.exp(mean[3] / 1e6);
+			if (!close(text, rate ? 1 / exact : exact)) return what + " for " + exact;
+			const side = sideOf[mean[6]], way = Math.sign(dot(cell)) * (rate ? -1 : 1);
+			if ((side === "faster" && way > 0) || (side === "slower" && way < 0)) return what + ": a dot on the wrong side";
+		}
 	}
 	const reading = read($("reading"));
 	if (!reading.startsWith(rate ? "Rate" : "Time") || !reading.includes(ref)) return where + reading;
@@ -121,7 +128,7 @@ const holds = (ref, as, view) => {
 export const follow = steps(
   "every sentence, tally, caption and head follows the controls",
   `${COUNTING}${HOLDS}
-		for (const details of [...document.querySelectorAll("details.case")].slice(0, 2)) details.open = true;
+		for (const index of [0, 1]) if (data.cases[index]) await opened(index);
 		for (const details of document.querySelectorAll("#matrix .legend")) details.open = true;
 		await frame();
 		const own = $("ref").value;
@@ -142,15 +149,7 @@ export const follow = steps(
 		for (const chip of document.querySelectorAll("#chips-group button, #chips-runner button")) {
 			chip.click();
 			const wrong = holds(own, "", "");
-			const where = " (" + chip.value + " chosen)";
-			if (wrong) return wrong + where;
-			for (const card of document.querySelectorAll(".card:has(.standing):not([hidden])")) {
-				const group = card.querySelector(".standing").dataset.group;
-				const left = data.cases.some((one, c) => one.group === group && !document.querySelector("#grid tr[data-c='" + c + "']").hidden);
-				if (!left) return "the summary shows " + group + ", of which nothing is left" + where;
-			}
-			for (const row of document.querySelectorAll(".card:not([hidden]) .standing tbody tr:not([hidden])"))
-				if (document.querySelector("#grid thead th[data-r='" + row.dataset.r + "']").hidden) return "the summary shows " + read(row) + where;
+			if (wrong) return wrong + " (" + chip.value + " chosen)";
 			chip.click();
 		}
 		$("reset").click();

@@ -41,9 +41,7 @@ const suite = [
     "repainting the default view gives the text that was rendered",
     `const before = cellsText();
 		const forest = [...document.querySelectorAll(".forest")][0].textContent;
-		const standing = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
-		document.querySelector("details.case").open = true;
-		await frame();
+		await opened();
 		set("unit", "s");
 		if (cellsText() === before) return "a unit changes nothing: the page was not repainted";
 		set("unit", "");
@@ -52,9 +50,7 @@ const suite = [
 		if (at >= 0) return "cell " + at + ": " + was[at] + " became " + now[at];
 		const again = [...document.querySelectorAll(".forest")][0].textContent;
 		const squeeze = (x) => x.replace(/\\s+/g, " ");
-		if (!alike(squeeze(again), squeeze(forest))) return "forest: " + squeeze(forest) + " became " + squeeze(again);
-		const summary = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
-		if (!alike(summary.replace(/\\s+/g, ""), standing.replace(/\\s+/g, ""))) return "the summary changed: " + standing.replace(/\\s+/g, "") + " became " + summary.replace(/\\s+/g, "");`,
+		if (!alike(squeeze(again), squeeze(forest))) return "forest: " + squeeze(forest) + " became " + squeeze(again);`,
   ),
   steps(
     "another reference turns ratios round and comes back",
@@ -149,18 +145,25 @@ const suite = [
   steps(
     "a row's link opens its case with charts, and the address keeps it",
     `const link = document.querySelector("#grid a[href^='#c-']");
-		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
+		body.closest("details").open = false; await frame();
+		link.click(); await frame();
 		if (!body.closest("details").open) return "the case is closed";
 		if (!(await until(() => body.querySelector(".plots svg")))) return "no charts drawn";
 		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
 		if (!body.querySelector(".copy + button") && body.querySelector(".copy")) return "no copy button";
+		const row = body.closest("tr");
+		if (row?.previousElementSibling !== link.closest("tr")) return "it does not open below its row";
+		if (document.activeElement !== body) return "the focus is on " + document.activeElement.tagName;
+		document.querySelector("#grid thead th[data-sort='case'] button").click();
+		if (row.previousElementSibling !== link.closest("tr")) return "sorting parts it from its row";
+		link.click(); await frame();
+		if (!row.hidden || location.hash.includes("case=")) return "the link does not close it again";
 		$("reset").click();`,
   ),
   steps(
     "a card is taken as Markdown, SVG and PNG, as it stands",
-    `const details = document.querySelector("details.case");
-		details.open = true; await frame();
+    `const details = await opened();
 		const [markdown, drawn, image] = [...details.querySelectorAll(".card-tools button")];
 		const taken = {};
 		const clipboard = {
@@ -233,8 +236,7 @@ const suite = [
   steps(
     "another reference takes away the verdicts that were against the first",
     `const own = $("ref").value, other = [...$("ref").options].find((o) => o.value !== own).value;
-		const details = document.querySelector("details.case");
-		details.open = true; await frame();
+		const details = await opened();
 		const marks = () => [...details.querySelectorAll(".forest td:not([data-f='over']) .m")];
 		const shown = () => marks().filter((m) => getComputedStyle(m).display !== "none").length;
 		if (marks().length && !shown()) return "no verdict is shown for the report's own reference";
@@ -375,7 +377,7 @@ const merged = [
 		await go(machineHash(here[0]));
 		if (!(await ready())) return "the page is not ready";
 		const own = inner();
-		own.document.querySelector(".toc a[href='#cases']").click();
+		own.document.querySelector(".toc a[href='#matrix']").click();
 		if (!(await until(() => own.scrollY > 0))) return "it does not scroll";
 		await frame();
 		if (inner() !== own || own.document.documentElement.dataset.ready !== "1") return "the frame went elsewhere";
@@ -420,6 +422,18 @@ const decision = [
 			if (!location.hash.includes("weights=")) return "address: " + location.hash;
 		}
 		const last = all(), kept = location.hash;
+		$("reset").click();
+		const names = of.runners.map((place) => data.runners[place][0]);
+		const wanted = [names.at(-1), names[0]];
+		for (const name of wanted) document.querySelector("#chips-runner [value='" + name + "']").click();
+		if (!/^Among .+, for your calls/.test(answer()) || !wanted.every((name) => answer().includes(name))) return "of two: " + answer();
+		const drawn = [...box.querySelectorAll("figure tbody th")].map((th) => th.textContent);
+		if (!box.querySelector("figure").hidden && drawn.sort().join() !== [...wanted].sort().join()) return "of two the picture has " + drawn;
+		const others = names.filter((name) => !wanted.includes(name));
+		if (others.some((name) => all().includes(name + " takes"))) return "others are held against them: " + all();
+		const seen = [...document.querySelectorAll("#grid thead th[data-r]:not([hidden])")].map((th) => th.dataset.sort);
+		if (seen.sort().join() !== [...wanted].sort().join()) return "of two the matrix has " + seen;
+		if (!location.hash.includes("runner=")) return "the address does not keep them: " + location.hash;
 		$("reset").click();
 		if (all() !== of.presets[0].text.join(" ") || location.hash !== "") return "the reset leaves " + location.hash;
 		location.hash = kept;

@@ -53,9 +53,11 @@ const LANDING = `(async () => {
     await frame();
     await frame();
     const details = document.querySelector(link.getAttribute("href")).closest("details");
-    const title = details.querySelector("summary").getBoundingClientRect();
-    const bar = document.querySelector(".bar");
-    const below = getComputedStyle(bar).position === "sticky" ? bar.getBoundingClientRect().bottom : 0;
+    const row = details.closest("tr")?.previousElementSibling;
+    const title = (row ?? details.querySelector("summary")).getBoundingClientRect();
+    const bar = document.querySelector(row ? "#grid thead th" : ".bar");
+    const sticks = row || getComputedStyle(bar).position === "sticky";
+    const below = sticks ? bar.getBoundingClientRect().bottom : 0;
     if (title.top < below - 1 || title.bottom > innerHeight) return "the title of " + link.textContent + " is at " + title.top + ", the bar ends at " + below;
     details.open = false;
   }
@@ -128,16 +130,25 @@ const FADES = `(async () => {
   return "";
 })()`;
 
-// With a recommendation, the first window holds it, its picture, how far to trust it, and the matrix's begin.
+// With a recommendation, the first window holds it, its picture, how far to trust it, and a first cell of
+// the matrix.
 const FIRST = `(() => {
   if (!document.getElementById("decision")) return "";
-  const parts = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", matrix: "#grid thead" };
+  const parts = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", cell: "#grid tr[data-c] td" };
   for (const [what, where] of Object.entries(parts)) {
     const box = document.querySelector(where)?.getBoundingClientRect();
     if (!box) return "no " + what;
     if (box.bottom > innerHeight) return what + " ends at " + Math.round(box.bottom) + " of " + innerHeight;
   }
   return "";
+})()`;
+
+// The visual viewport stays as wide as the window; the layout grows with what is too wide.
+const SIDEWAYS = `(() => {
+  const wide = [...document.querySelectorAll("body *")].filter((node) =>
+    node.checkVisibility() && !node.closest(".scroll, .toc, .v, .skip, svg, .litmus, dialog, pre") && node.getBoundingClientRect().right > visualViewport.width + 1);
+  const [first] = wide;
+  return wide.length ? wide.length + " parts end beyond " + visualViewport.width + " px: " + first.tagName + " " + first.className + " " + first.textContent.trim().slice(0, 60) : "";
 })()`;
 
 async function sheet({ send, evaluate }) {
@@ -187,6 +198,11 @@ export const layout = [
   ["links land below the bar, a case's on its title", DESK, ({ evaluate }) => evaluate(LANDING)],
   ["the same on a phone", PHONE, ({ evaluate }) => evaluate(LANDING)],
   ["the matrix begins in the first window", DESK, ({ evaluate }) => evaluate(FIRST)],
+  ...[320, 360, 768, 1366, 1920].map((width) => [
+    `nothing reaches beyond ${width} px`,
+    { width, height: 800 },
+    ({ evaluate }) => evaluate(SIDEWAYS),
+  ]),
   ["no cell prints over the next on a phone", PHONE, ({ evaluate }) => evaluate(OVERPRINTS)],
   ["no cell prints over the next", DESK, ({ evaluate }) => evaluate(OVERPRINTS)],
   ["wide tables show that they go on", PHONE, ({ evaluate }) => evaluate(FADES)],

@@ -1,4 +1,4 @@
-// Takes the pictures of the README: the summary of a report at a fixed size, light and dark.
+// Takes the pictures of the README: the answer of a report and its matrix at a fixed size, light and dark.
 //   node reports/check/picture.mjs REPORT.html FOLDER
 // Leaves report-light.png and report-dark.png in FOLDER.
 import { writeFileSync } from "node:fs";
@@ -8,9 +8,9 @@ import { openTab, startBrowser } from "./tab.mjs";
 
 const SIZE = { width: 1000, height: 870 };
 const MARGIN = 12;
-// where the summary begins, once the page's script has drawn it
+// where the answer begins, once the page's script has drawn it
 const TOP = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() =>
-  go(document.querySelector("#summary").getBoundingClientRect().top + scrollY))))`;
+  go(document.querySelector("#decision").getBoundingClientRect().top + scrollY))))`;
 
 const [file, folder] = process.argv.slice(2);
 if (!folder) {

@@ -8,7 +8,7 @@ export function steps(what, body) {
 const COMMON = `
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
-const cellsText = () => [...document.querySelectorAll("#grid td")].map((c) => c.textContent).join("|");
+const cellsText = () => [...document.querySelectorAll("#grid > tbody > tr:not(.opened) > td")].map((c) => c.textContent).join("|");
 const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
 const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
 // A loaded machine may take long to deliver an event.
@@ -22,6 +22,14 @@ const alike = (a, b) => {
 		const places = (x.split(".")[1] ?? "").length;
 		return places === (two[i].split(".")[1] ?? "").length && Math.abs(x - two[i]) < 1.5 * 10 ** -places;
 	});
+};
+// As a reader does: in the matrix, where there is one.
+const opened = async (index = 0) => {
+	const details = document.querySelector("details.case[data-c='" + index + "']");
+	const link = document.querySelector("#grid a[href='#c-" + index + "']");
+	if (!details.open) link ? link.click() : (details.open = true);
+	await frame();
+	return details;
 };
 const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
 `;

@@ -13,7 +13,8 @@ for (const pragma of task.pragmas) db.exec(pragma);
 const statement = task.work === "service" ? undefined : db.prepare(task.sql);
 
 // What the driver itself gives for a blob: better-sqlite3 a Buffer, the others a Uint8Array.
-const blob = (hex) => (driver === "better-sqlite3" ? Buffer.from(hex, "hex") : Uint8Array.fromHex(hex));
+const blob = (hex) =>
+  driver === "better-sqlite3" ? Buffer.from(hex, "hex") : Uint8Array.fromHex(hex);
 const pool = task.work.startsWith("insert")
   ? task.pool.map(([a, b, c, d]) => [a, b, c, blob(d)])
   : task.pool;

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from sqlitmus.analysis import provenance
-from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.cells import (
     Exclusions,
     alike,
@@ -36,7 +35,7 @@ from sqlitmus.analysis.pairs import (
 )
 from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
 from sqlitmus.analysis.ranking import canary_summary, headline, standings
-from sqlitmus.analysis.recommendation import latencies, over_limits, recommend
+from sqlitmus.analysis.recommendation import advise, latencies, over_limits, recommend
 from sqlitmus.analysis.tails import scaling, tails
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.plan import Plan

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from sqlite3 import Connection
 from statistics import median
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ from sqlitmus.store.file import (
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Detail
-from sqlitmus.vocabulary.errors import RunDataError
+from sqlitmus.vocabulary.errors import RunDataError, UsageError
+from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import Scheme
 
 # The last self-test on this machine, as a report shows it.
@@ -236,6 +238,56 @@ class RunData:
     def details_of(self, case: int, series: int) -> Details:
         """What the processes of that cell told beyond their figures, perhaps nothing."""
         return self.details.get((case, series), Details())
+
+    def only(self, wanted: Sequence[str]) -> Self:
+        """The run as if only these runners had taken part, in its own order. Raises UsageError for
+        one that did not, and for a run whose cases are compared with each other."""
+        plan, names = self.plan, self.plan.names
+        for name in wanted:
+            if name not in names:
+                raise UsageError(f"-r {name}: {unknown('runner', name, names)}")
+        if plan.kind != "suite":
+            raise UsageError(
+                f"-r: {plan.run} is of the kind {plan.kind}; only a suite's can choose"
+            )
+        series = [place for place, name in enumerate(names) if name in wanted]
+        kept = [names[place] for place in series]
+        twins = {case: name if name in kept else "" for case, name in plan.canaries.items()}
+        chosen = plan.model_copy(
+            update={
+                "runners": [plan.runners[place] for place in series],
+                "cells": {
+                    case: [name for name in of if name in kept] for case, of in plan.cells.items()
+                },
+                "reference": plan.reference if plan.reference in kept else kept[0],
+                "canary": plan.canary if plan.canary in kept else None,
+                "canaries": twins if plan.canary in kept else {},
+                "floor": plan.floor if plan.floor in kept else None,
+            }
+        )
+        series.append(len(names))  # the canary
+        samples = self.samples
+        return replace(
+            self,
+            plan=chosen,
+            samples=Samples(
+                samples.code[:, series],
+                samples.time[:, series],
+                {name: values[:, series] for name, values in samples.figures.items()},
+                samples.position[:, series],
+                {
+                    (case, series.index(at), block): reason
+                    for (case, at, block), reason in samples.reasons.items()
+                    if at in series
+                },
+                samples.complete,
+            ),
+            details={
+                (case, series.index(at)): details
+                for (case, at), details in self.details.items()
+                if at in series
+            },
+        )
 
 
 def load(directory: Path) -> RunData:

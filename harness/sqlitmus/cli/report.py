@@ -31,6 +31,10 @@ def report(
         str | None, typer.Option(help="Of a merged run: this machine's own report.")
     ] = None,
     weights: Weights = None,
+    runner: Annotated[
+        list[str] | None,
+        typer.Option("-r", "--runner", help="Only this runner; -r node -r bun for several."),
+    ] = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
     from sqlitmus.analysis import analyse, load_file
@@ -43,15 +47,17 @@ def report(
     directory = run or latest(paths.RESULTS)
     file = check_file(directory)
     if several := merged(file):
-        if weights is not None:
-            raise UsageError(f"--weights {weights!r}: {directory} is a merged run; name one run")
+        for name, given in (("--weights", weights), ("-r", runner)):
+            if given:
+                raise UsageError(f"{name} {given!r}: {directory} is a merged run; name one run")
         page = directory / _page(machine)
         text = _merged(several, machine, format_, reference)
     else:
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
         page = directory / _page(None)
-        text = text_of(analyse(load_file(file), reference, weights), format_)
+        data = load_file(file)
+        text = text_of(analyse(data.only(runner) if runner else data, reference, weights), format_)
     if output is None and format_ == "html":
         save(text, page)
         warn(f"{page}")

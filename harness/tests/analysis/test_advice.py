@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from sqlitmus.analysis.advice import counsel
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.provenance import cache_bytes, promise
+from sqlitmus.analysis.recommendation import counsel
 from sqlitmus.render import terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.sentences import sentences

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,12 @@ NAMES = {
 }
 QUESTION = Question(margin=0.02, correction="bh")
 REPORTS = 200
+
+
+def blank_case(**fields: Any) -> Case:
+    """A case of which only these fields say anything."""
+    texts = dict.fromkeys(["title", "question", "checks"], "")
+    return Case(**texts, bound_by="mixed", sql=[], pragmas=[], operations=1, canary=None, **fields)
 
 
 def text(weighed: Weighed) -> str:
@@ -100,12 +107,11 @@ class Run:
 
     def cases(self, times: Array, pairs: Pairs) -> list[Case]:
         return [
-            Case(
+            blank_case(
                 id=self.ids[number],
                 scenario=self.ids[number].partition("@")[0],
-                title="", question="", group=group, bound_by="mixed", axes={},
-                metric="cold" if group == "start-up" else "steady", unit="row",
-                sql=[], pragmas=[], operations=1, checks="", comparisons=columns, canary=None,
+                group=group, metric="cold" if group == "start-up" else "steady",
+                axes={}, unit="row", comparisons=columns,
                 cells=[
                     Cell(
                         name, "ok", time=middle(times[number, r]),

@@ -16,6 +16,7 @@ from sqlitmus.results.report import Case, Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array
 from tests.analysis import runs
 from tests.analysis.runs import WORKLOAD
+from tests.analysis.test_choices import blank_case
 
 NAMES = ["node", "bun", "rust"]
 CASES = ["read", "list", "write", "mix", "mix@workers=4", "start"]
@@ -50,20 +51,13 @@ def recommended(
 def case(number: int, times: Array, columns: Any) -> Case:
     name, _, workers = CASES[number].partition("@workers=")
     measured = {"peak_rss": 50.0 * 2**20, "cpu": 5e3}
-    return Case(
+    return blank_case(
         id=CASES[number],
         scenario=name,
-        title="",
-        question="",
         group=GROUPS[number],
-        bound_by="mixed",
         axes={"workers": workers or "1"} if name == "mix" else {},
         metric="cold" if name == "start" else "steady",
         unit="query",
-        sql=[],
-        pragmas=[],
-        operations=1,
-        checks="",
         cells=[
             Cell(
                 runner,
@@ -77,7 +71,6 @@ def case(number: int, times: Array, columns: Any) -> Case:
             for place, runner in enumerate(NAMES)
         ],
         comparisons=columns,
-        canary=None,
     )
 
 

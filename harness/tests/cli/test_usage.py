@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     return partial(sqlitmus, capsys, monkeypatch)
 
 
+RUNS = Path(__file__).parents[3] / "reports/example/runs"
 ERRORS = [
     (["run", "--case", "get-pkk"], "there is no scenario 'get-pkk'; did you mean get-pk"),
     (
@@ -47,6 +49,8 @@ ERRORS = [
     (["list", "things"], "there is no listing 'things'; expected one of scenarios, cases"),
     (["schema", "jobb"], "there is no schema 'jobb'; expected one of job, result, describe"),
     (["report", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
+    (["report", f"{RUNS}/report", "-r", "rusty"], "-r rusty: there is no runner 'rusty'; did you"),
+    (["report", f"{RUNS}/claims", "-r", "rust"], "-r: 2026-11-25T184114Z-claims is of the kind"),
 ]
 
 

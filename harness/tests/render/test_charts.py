@@ -10,7 +10,6 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.drawings import scaling_panels
-from sqlitmus.render.html.embed import page_data
 from sqlitmus.results.report import Curve, Interval, Point, Runner, Scaling, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.render import synthetic
@@ -64,7 +63,7 @@ def test_a_sample_axis_needs_samples() -> None:
 
 
 def test_long_labels_of_a_wide_axis_do_not_touch() -> None:
-    axis = charts.ratio_axis([Interval(0.037, 0.016, 2.1)], charts.SUMMARY_WIDTH, 16)
+    axis = charts.ratio_axis([Interval(0.037, 0.016, 2.1)], charts.FOREST_WIDTH, 16)
     labels = axis.ticks()
     assert max(len(label) for _, label in labels) >= 5
     for (place, label), (following, other) in itertools.pairwise(labels):
@@ -197,12 +196,6 @@ def test_a_groups_mean_is_coloured_by_its_verdict_and_not_by_its_interval(
     standing = Standing("bun", "node", "reads", beyond, 1, 0, 1, 0, 0, 0, verdict)
     assert symbols.mean(standing).style == style
     assert symbols.mean(replace(standing, ratio=None)) == symbols.mean(None) == symbols.NONE
-
-
-def test_the_page_has_the_verdict_of_each_standing() -> None:
-    report = synthetic.build(cases=9, runners=4, blocks=12, seed=1)
-    rows = page_data(report)["standings"]
-    assert [row[7] for row in rows] == [s.verdict and s.verdict.letter for s in report.standings]
 
 
 def test_the_ratio_of_the_times_shown_is_told_where_the_interval_excludes_it() -> None:

@@ -63,3 +63,15 @@ def test_other_kinds_are_told_as_a_whole(name: str) -> None:
 def test_the_readme_shows_how_the_example_ends() -> None:
     shown = (paths.ROOT / "README.md").read_text("utf-8").split("```")[3].strip()
     assert shown in brief("report")
+
+
+def test_of_chosen_runners_the_report_is_as_if_only_they_had_taken_part() -> None:
+    data = load(EXAMPLES / "runs/report")
+    whole, two = analyse(data), analyse(data.only(["rust", "bun"]))
+    assert [runner.name for runner in two.runners] == ["bun", "rust"]
+    assert (two.reference, two.canary, two.floor) == ("bun", None, None)
+    for before, after in zip(whole.cases, two.cases, strict=True):
+        times = {cell.runner: cell.time for cell in before.cells}
+        assert [cell.time for cell in after.cells] == [times["bun"], times["rust"]]
+        old, new = (each.comparisons.of("rust", "bun") for each in (before, after))
+        assert (old and old.ratio.value) == (new and new.ratio.value)

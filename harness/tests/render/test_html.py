@@ -1,6 +1,6 @@
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 
 import pytest
@@ -79,18 +79,14 @@ def poisoned(report: Report) -> Report:
             one,
             id=one.id + HOSTILE,
             scenario=one.scenario + HOSTILE,
-            title=HOSTILE,
-            question=HOSTILE,
             group=one.group + HOSTILE,
-            bound_by=HOSTILE,
             axes={**one.axes, HOSTILE: HOSTILE + one.id},
-            unit=HOSTILE,
             sql=[HOSTILE],
             pragmas=[(HOSTILE, HOSTILE)],
-            checks=HOSTILE,
             notes=[HOSTILE],
             cells=[cell(c) for c in one.cells],
             comparisons=comparisons,
+            **dict.fromkeys(["title", "question", "bound_by", "unit", "checks"], HOSTILE),
         )
 
     def runner(one: Runner) -> Runner:
@@ -99,11 +95,6 @@ def poisoned(report: Report) -> Report:
 
     return replace(
         report,
-        title=HOSTILE,
-        run=HOSTILE,
-        label=HOSTILE,
-        suite=HOSTILE,
-        created=HOSTILE,
         headline=[Recorded(HOSTILE)],
         notices=[Notice("governor", names=[HOSTILE])],
         canary=CanarySummary(HOSTILE, 0, 0, None, many=False),
@@ -115,8 +106,8 @@ def poisoned(report: Report) -> Report:
         provenance=[Fact(HOSTILE, HOSTILE, {"node": HOSTILE}, differs=True)],
         machine={HOSTILE: HOSTILE},
         method=[HOSTILE],
-        rerun=HOSTILE,
         selftest=SelfTest(HOSTILE, [HOSTILE], passed=False, scheme="relay"),
+        **dict.fromkeys(["title", "run", "label", "suite", "created", "rerun"], HOSTILE),
     )
 
 
@@ -306,23 +297,20 @@ def test_the_matrix_marks_who_still_warms_up(form: Callable[[Report], str], mark
     assert re.search(marked, text)
 
 
+def test_the_row_of_a_group_has_its_mean_and_that_of_a_single_case_none() -> None:
+    report = synthetic.build(cases=9, runners=4, blocks=12, seed=1)
+    several, alone = report.groups[:2]
+    standings = [replace(s, cases=1 + (s.group != alone)) for s in report.standings]
+    groups = {g.name: g.means for g in view.group_views(replace(report, standings=standings))}
+    assert groups[alone] == []
+    means = {s.runner: s for s in standings if (s.group, s.reference) == (several, "node")}
+    for entry in groups[several]:
+        assert entry.verdict == getattr(means.get(entry.name), "verdict", None)
+
+
 def test_an_empty_report_renders(small: Report) -> None:
-    empty = replace(
-        small,
-        headline=[],
-        notices=[],
-        standings=[],
-        cases=[],
-        scaling=[],
-        provenance=[],
-        machine={},
-        groups=[],
-        runners=[],
-        method=[],
-        floor=None,
-        blocks=[],
-        canary=None,
-    )
+    lists = {f.name: [] for f in fields(small) if isinstance(getattr(small, f.name), list)}
+    empty = replace(small, machine={}, floor=None, canary=None, **lists)
     assert "This run holds no comparison." in html.render(empty)
 
 

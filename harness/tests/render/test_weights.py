@@ -17,6 +17,7 @@ from tests.render.test_script import run
 
 pytestmark = pytest.mark.usefixtures("node")
 AGAIN = Again("./just run --suite quick", 12.5)
+MODULES = "format student weights"
 CALLED = ["read", "list", "put", "bulk", "start"]  # as the presets name them
 
 
@@ -39,18 +40,17 @@ def page(run_: Run, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
     }
 
 
-def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str, Any]]:
+def theirs(data: Any, asked: list[dict[str, float]], *chosen: str) -> list[dict[str, Any]]:
     code = (
         "given[1].map((calls) => { const [data, of] = [given[0], given[0].weighing];"
-        " const made = decide(of, callsOf(of, calls), data);"
-        " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
-        " [made.names[r], bounded(made.over.get(r).row)]),"
+        " const made = decide(of, callsOf(of, calls), data, [], given[2]);"
+        " return {lines: sentences(of, made, data, given[2]), front: made.front,"
+        " rows: made.others.map((r) => [made.names[r], bounded(made.over.get(r).row)]),"
         " spent: [...made.front, ...made.others].map((r) => [made.names[r], made.spent[r].time,"
         " Object.fromEntries([...made.spent[r].parts].map(([o, p]) => [of.operations[o][0], p]))]"
         ")}; })"
     )
-    modules = "format student weights"
-    return cast("list[dict[str, Any]]", run(modules, code, [data, asked]))
+    return cast("list[dict[str, Any]]", run(MODULES, code, [data, asked, chosen]))
 
 
 def own(asked: dict[str, float]) -> Preset:
@@ -109,14 +109,24 @@ def test_a_runner_that_did_not_complete_a_case_is_left_out_alike(warming: tuple[
         assert found["lines"] == choice_sentences(ours.choices[0], replace(ours, again=AGAIN))
 
 
+def test_among_chosen_runners_the_decision_is_of_these() -> None:
+    of = CASES[1][0]
+    shown = page(of, *of.decided())
+    for chosen in (["r1", "r2"], ["r3"]):
+        (found,) = theirs(shown, [{"read": 1.0, "list": 1.0}], *chosen)
+        assert {name for name, *_ in found["spent"]} == {*chosen}
+        assert found["lines"][0].startswith(f"Among {' and '.join(chosen)}, for your calls (")
+        assert not {"r0", "r4"} & {*" ".join(found["lines"]).replace(",", "").split()}
+
+
 def test_a_bracket_holds_rows_of_which_none_is_slower_also_not_through_another() -> None:
     code = (
         "brackets([7, 8, 9], (a, b) =>"
         " new Set(given.map(([one, other]) => `${one},${other}`)).has(`${a},${b}`))"
     )
-    assert run("format student weights", code, []) == [[0, 2]]
-    assert run("format student weights", code, [[9, 7]]) == [[0, 1], [1, 2]]
-    assert run("format student weights", code, [[8, 7], [9, 8], [9, 7]]) == []
+    assert run(MODULES, code, []) == [[0, 2]]
+    assert run(MODULES, code, [[9, 7]]) == [[0, 1], [1, 2]]
+    assert run(MODULES, code, [[8, 7], [9, 8], [9, 7]]) == []
 
 
 def test_quantiles_are_alike() -> None:
@@ -152,4 +162,4 @@ def test_calls_are_kept_in_the_address_and_others_are_named() -> None:
 
 def test_no_call_at_all_is_no_decision() -> None:
     shown = page(CASES[0][0], *CASES[0][0].decided())
-    assert run("format student weights", "callsOf(given, {read: 0})", shown["weighing"]) is None
+    assert run(MODULES, "callsOf(given, {read: 0})", shown["weighing"]) is None

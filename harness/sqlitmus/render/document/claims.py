@@ -307,9 +307,9 @@ _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 CLAIM = Column("claim", "claim", "text")
 ANSWERS = [
+    Column("word", "word", "text"),
     Column("published", "published"),
     Column("here", "here [95 %]"),
-    Column("word", "word", "text"),
 ]
 READING = (
     "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
@@ -338,13 +338,11 @@ def build(report: Report) -> Document:
 
 
 def answers(claims: Sequence[Claim]) -> Table:
-    """A line for each claim: a published figure, the one from here, the claim's word."""
+    """A line for each claim: its word, a published figure, the one from here."""
     rows = [
         TableRow(
             Head(claim.title, link=f"claim-{claim.name}"),
             [
-                figure_of(claim.first),
-                here(claim.first),
                 Cell(
                     claim.word,
                     mark=symbols.mark(claim.word),
@@ -352,6 +350,8 @@ def answers(claims: Sequence[Claim]) -> Table:
                     style=claim.word.style,
                     emphasis="strong",
                 ),
+                figure_of(claim.first),
+                here(claim.first),
             ],
             style=claim.word.style,
         )

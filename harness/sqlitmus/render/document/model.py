@@ -142,7 +142,6 @@ ChartKind = Literal[
     "resident",
     "scaling",
     "scatter",
-    "summary",
     "tails",
     "threads",
     "wal",

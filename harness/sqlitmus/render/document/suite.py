@@ -25,9 +25,10 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.parts import heads, with_axes
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
-from sqlitmus.results.report import Case, Report, Tail, Tails
+from sqlitmus.results.report import Case, Report, Standing, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
+SUMMARY = "summary"
 Said = TypeVar("Said", Recommendation, Weighed)
 
 
@@ -64,24 +65,34 @@ def _said(report: Report, kind: type[Said]) -> Said | None:
 
 def _summary(report: Report) -> list[Section]:
     """Geometric means: a row per runner, a column per group."""
-    standings = {
-        (s.runner, s.group): s for s in report.standings if s.reference == report.reference
-    }
-    if not standings:
+    means = group_means(report)
+    groups = [
+        group for group in report.groups if any((group, r.name) in means for r in report.runners)
+    ]
+    if not groups:
         return []
     rows: list[Row] = []
     for runner in report.runners:
-        mine = [standings.get((runner.name, group)) for group in report.groups]
+        mine = [means.get((group, runner.name)) for group in groups]
         if any(mine):
             row = [symbols.mean(standing) for standing in mine]
             rows.append(Row(Head(runner.name), row, key=runner.name))
-    columns = [Column(group, group) for group in report.groups]
+    columns = [Column(group, group) for group in groups]
     table = Table("means", RUNNER, columns, rows)
     lead = (
-        f"Geometric mean of time relative to {report.reference}; below 1 is faster. "
-        f"{symbols.TOGETHER}"
+        f"Geometric mean of time relative to {report.reference}, of groups of several cases; "
+        f"below 1 is faster. {symbols.TOGETHER}"
     )
-    return [Section("summary", "Summary", [lead], [Chart("summary", report), table])]
+    return [Section(SUMMARY, "Summary", [lead], [table])]
+
+
+def group_means(report: Report) -> dict[tuple[str, str], Standing]:
+    """Against the report's reference, by group and runner; a case by itself has its own figure."""
+    return {
+        (s.group, s.runner): s
+        for s in report.standings
+        if s.reference == report.reference and s.cases > 1
+    }
 
 
 def matrix(report: Report) -> Section:

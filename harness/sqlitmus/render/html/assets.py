@@ -46,7 +46,6 @@ SCRIPTS = (
     "decide",
     "figures",
     "matrix",
-    "summary",
     "tally",
     "cases",
     "plots",

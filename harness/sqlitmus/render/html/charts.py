@@ -11,7 +11,6 @@ GLYPH_PAD = 4
 GLYPH_RATIO = 4.0
 FOREST_WIDTH = 180
 FOREST_PAD = 16
-SUMMARY_WIDTH = 164
 LABEL_GAP = 34  # between short labels; see `label_gap`
 # Bounds and labels of ratio axes; the page's script holds the same list.
 RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1000.0)

@@ -10,7 +10,6 @@ from sqlitmus.render.document.decision import aged, catches_up, choice_sentences
 from sqlitmus.render.document.ranking import APART, LIMITS, again_command
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
-from sqlitmus.render.html.drawings import COUNTS
 from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.recommendation import Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
@@ -209,9 +208,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "levels": LEVELS,
         "steps": charts.RATIO_STEPS,
         "glyph": [charts.GLYPH_WIDTH, charts.GLYPH_PAD, charts.GLYPH_RATIO],
-        "summary": [charts.SUMMARY_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
-        "counts": COUNTS,
         "standings": standings(report, index),
         "cases": [case_data(case, index) for case in report.cases],
         "weighing": weighing_data(report, index),
@@ -219,7 +216,8 @@ def page_data(report: Report) -> dict[str, Any]:
 
 
 def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
-    """Rows of [group, runner, reference, log ratio, log low, log high, cases, verdict, counts…]."""
+    """Rows of [group, runner, reference, log ratio, log low, log high, verdict], of several cases
+    each."""
     groups = {name: place for place, name in enumerate(report.groups)}
     return [
         [
@@ -227,16 +225,10 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
             index[s.runner],
             index[s.reference],
             *map(logarithm, ends(s.ratio)),
-            s.cases,
             s.verdict and s.verdict.letter,
-            s.faster,
-            s.slower,
-            s.equivalent,
-            s.unresolved,
-            s.not_ok,
         ]
         for s in report.standings
-        if s.group in groups and s.runner in index and s.reference in index
+        if s.cases > 1 and s.group in groups and s.runner in index and s.reference in index
     ]
 
 

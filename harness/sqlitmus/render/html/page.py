@@ -12,6 +12,7 @@ from sqlitmus.render.document import symbols
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import WORDS
 from sqlitmus.render.document.model import Block, Chart, Document, Legend, Row, Section, Table
+from sqlitmus.render.document.suite import SUMMARY
 from sqlitmus.render.html import assets, charts, drawings, embed, view
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled
@@ -19,6 +20,8 @@ from sqlitmus.results.machines import Row as MachineRow
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict
+
+BESIDE = ("presets", "syncs")  # beside the question, where a matrix answers it
 
 # About what a row takes in bytes besides its cells' texts, and each of its cells.
 ROW, CELL = 500, 130
@@ -69,10 +72,8 @@ def _block(block: Block, fitting: set[int]) -> Block:
 
 def render(report: Report) -> str:
     """The page for `report`: its document, with controls over the cases."""
-    document = build(report)
+    document = matrix_first(build(report))
     deciding = embed.deciding(report)
-    if deciding:
-        document = matrix_first(document)
     drawn = drawings.Drawn(document)
     return printed(
         "report.html.j2",
@@ -84,12 +85,21 @@ def render(report: Report) -> str:
 
 
 def matrix_first(document: Document) -> Document:
-    """The matrix after the decision, which has summed it up."""
-
-    def after(section: Section) -> bool:
-        return "matrix" not in {chart.kind for chart in section.charts}
-
-    return replace(document, sections=sorted(document.sections, key=after))
+    """Around a matrix, whose rows of groups are the summary and in which cases open: itself first,
+    unless it is a detail, and folded what is beside the question."""
+    matrices = [s for s in document.sections if "matrix" in {chart.kind for chart in s.charts}]
+    if not matrices:
+        return document
+    sections = [
+        replace(
+            section,
+            nav=None if section.id == "cases" else section.nav,
+            folded=section.detail or section.id in BESIDE,
+        )
+        for section in document.sections
+        if section.id != SUMMARY
+    ]
+    return replace(document, sections=sorted(sections, key=lambda s: s.id != "matrix" or s.detail))
 
 
 def printed(

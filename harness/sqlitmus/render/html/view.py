@@ -3,17 +3,18 @@ coordinate known.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, symbols
 from sqlitmus.render.document.parts import varying_axes
+from sqlitmus.render.document.suite import group_means
 from sqlitmus.render.document.symbols import OutcomeWord, above_floor, of_medians
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.results.ranking import Comparison, Interval
-from sqlitmus.results.report import Case, Cell, Report, Runner
+from sqlitmus.results.report import Case, Cell, Report, Runner, Standing
 from sqlitmus.vocabulary.figures import FIGURES, Figure
 from sqlitmus.vocabulary.text import by_value, counted, modern
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -81,6 +82,7 @@ class Entry:
     outcome: OutcomeWord | None = None
     time: Pair = ("", "")
     ratio: Pair = ("", "")
+    verdict: Verdict | None = None
     comparison: Comparison | None = None
     medians: str = ""
     glyph: charts.Mark | None = None
@@ -124,6 +126,7 @@ def entry(
         cell,
         time=time,
         ratio=fmt.ratio(compared.ratio),
+        verdict=compared.verdict,
         comparison=compared,
         medians=fmt.ratio(medians)[0] if medians else "",
         glyph=charts.GLYPH.mark(compared.ratio),
@@ -195,11 +198,12 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """A group of cases, in report order."""
+    """A group of cases, in report order; `means` are over all of them, of each runner, or none."""
 
     name: str
     title: str
     cases: list[CaseView]
+    means: list[Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +244,42 @@ def group_views(report: Report) -> list[GroupView]:
     for index, case in enumerate(report.cases):
         view = case_view(index, case, report, varying[case.scenario])
         members.setdefault(case.group, []).append(view)
-    return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
+    means = group_means(report)
+    return [
+        GroupView(name, sentence(name), cases, mean_entries(name, means, report))
+        for name, cases in members.items()
+        if cases
+    ]
+
+
+def mean_entries(
+    group: str, means: Mapping[tuple[str, str], Standing], report: Report
+) -> list[Entry]:
+    """A group's geometric mean of each runner; none where no two have one."""
+    mine = [means.get((group, runner.name)) for runner in report.runners]
+    if not any(mine):
+        return []
+    return [
+        mean_entry(place, report.runners[place].name, mean, report)
+        for place, mean in enumerate(mine)
+    ]
+
+
+def mean_entry(place: int, name: str, mean: Standing | None, report: Report) -> Entry:
+    """A runner in a row of means."""
+    if mean is None or mean.ratio is None or mean.verdict is None:
+        style, words = ("base", "reference") if name == report.reference else ("un", "not compared")
+        return Entry(place, name, style, words, None)
+    return Entry(
+        place,
+        name,
+        symbols.shade(mean.verdict, mean.ratio.value),
+        symbols.worded(mean.verdict, report),
+        None,
+        ratio=fmt.ratio(mean.ratio),
+        verdict=mean.verdict,
+        glyph=charts.GLYPH.mark(mean.ratio),
+    )
 
 
 def case_view(index: int, case: Case, report: Report, varying: list[str]) -> CaseView:
