@@ -309,8 +309,8 @@ def test_the_row_of_a_group_has_its_mean_and_that_of_a_single_case_none() -> Non
 
 
 def test_an_empty_report_renders(small: Report) -> None:
-    lists = {f.name: [] for f in fields(small) if isinstance(getattr(small, f.name), list)}
-    empty = replace(small, machine={}, floor=None, canary=None, **lists)
+    lists = [f.name for f in fields(small) if isinstance(getattr(small, f.name), list)]
+    empty = replace(small, machine={}, floor=None, canary=None, **{n: list[str]() for n in lists})
     assert "This run holds no comparison." in html.render(empty)
 
 
