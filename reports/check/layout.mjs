@@ -130,11 +130,12 @@ const FADES = `(async () => {
   return "";
 })()`;
 
-// With a recommendation, the first window holds it, its picture, how far to trust it, and a first cell of
-// the matrix.
+// The first window holds the answer and the table or picture of it; with a recommendation also how far to
+// trust it, and a first cell of the matrix.
 const FIRST = `(() => {
-  if (!document.getElementById("decision")) return "";
-  const parts = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", cell: "#grid tr[data-c] td" };
+  const decided = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", cell: "#grid tr[data-c] td" };
+  const answered = { answer: ".answering .answer", row: ".answering tbody tr, #grid tr[data-c] td" };
+  const parts = document.getElementById("decision") ? decided : document.getElementById("answer") ? answered : {};
   for (const [what, where] of Object.entries(parts)) {
     const box = document.querySelector(where)?.getBoundingClientRect();
     if (!box) return "no " + what;
@@ -197,7 +198,7 @@ export const layout = [
   ["Shift+Tab magnified twice: each stop is seen", MAGNIFIED, stops],
   ["links land below the bar, a case's on its title", DESK, ({ evaluate }) => evaluate(LANDING)],
   ["the same on a phone", PHONE, ({ evaluate }) => evaluate(LANDING)],
-  ["the matrix begins in the first window", DESK, ({ evaluate }) => evaluate(FIRST)],
+  ["the answer is in the first window", DESK, ({ evaluate }) => evaluate(FIRST)],
   ...[320, 360, 768, 1366, 1920].map((width) => [
     `nothing reaches beyond ${width} px`,
     { width, height: 800 },

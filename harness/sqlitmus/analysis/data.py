@@ -256,9 +256,7 @@ class RunData:
         chosen = plan.model_copy(
             update={
                 "runners": [plan.runners[place] for place in series],
-                "cells": {
-                    case: [name for name in of if name in kept] for case, of in plan.cells.items()
-                },
+                "cells": {case: [n for n in of if n in kept] for case, of in plan.cells.items()},
                 "reference": plan.reference if plan.reference in kept else kept[0],
                 "canary": plan.canary if plan.canary in kept else None,
                 "canaries": twins if plan.canary in kept else {},
@@ -266,7 +264,7 @@ class RunData:
             }
         )
         series.append(len(names))  # the canary
-        samples = self.samples
+        samples, now = self.samples, {place: number for number, place in enumerate(series)}
         return replace(
             self,
             plan=chosen,
@@ -275,18 +273,10 @@ class RunData:
                 samples.time[:, series],
                 {name: values[:, series] for name, values in samples.figures.items()},
                 samples.position[:, series],
-                {
-                    (case, series.index(at), block): reason
-                    for (case, at, block), reason in samples.reasons.items()
-                    if at in series
-                },
+                {(c, now[s], b): why for (c, s, b), why in samples.reasons.items() if s in now},
                 samples.complete,
             ),
-            details={
-                (case, series.index(at)): details
-                for (case, at), details in self.details.items()
-                if at in series
-            },
+            details={(c, now[s]): each for (c, s), each in self.details.items() if s in now},
         )
 
 

@@ -56,7 +56,12 @@ def _answer(report: Report, headline: list[str]) -> list[str]:
     """The first sentence of the decision, and of what is said before it; without one, of all."""
     decided = [isinstance(each, Weighed | Recommendation) for each in report.headline]
     last = decided.index(True) + 1 if any(decided) else len(headline)
-    return [re.split(r"(?<=[.])\s", text, maxsplit=1)[0] for text in headline[:last]]
+    return [first_sentence(text) for text in headline[:last]]
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop that a space follows."""
+    return re.split(r"(?<=[.])\s", text, maxsplit=1)[0]
 
 
 def _said(report: Report, kind: type[Said]) -> Said | None:

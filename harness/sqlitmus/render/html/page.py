@@ -12,7 +12,7 @@ from sqlitmus.render.document import symbols
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import WORDS
 from sqlitmus.render.document.model import Block, Chart, Document, Legend, Row, Section, Table
-from sqlitmus.render.document.suite import SUMMARY
+from sqlitmus.render.document.suite import SUMMARY, first_sentence
 from sqlitmus.render.html import assets, charts, drawings, embed, view
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled
@@ -21,7 +21,8 @@ from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict
 
-BESIDE = ("presets", "syncs")  # beside the question, where a matrix answers it
+# Sections that are beside the question, or that a table of answers leads to.
+BESIDE = ("claim-", "presets", "provenance", "syncs", "workload")
 
 # About what a row takes in bytes besides its cells' texts, and each of its cells.
 ROW, CELL = 500, 130
@@ -94,7 +95,12 @@ def matrix_first(document: Document) -> Document:
         replace(
             section,
             nav=None if section.id == "cases" else section.nav,
-            folded=section.detail or section.id in BESIDE,
+            folded=section.detail or section.id.startswith(BESIDE),
+            # the first of many cases under load shows what is in the others
+            sections=[
+                replace(below, folded=below.folded or (section.id == "tails" and place > 0))
+                for place, below in enumerate(section.sections)
+            ],
         )
         for section in document.sections
         if section.id != SUMMARY
@@ -114,6 +120,7 @@ def printed(
     The first script is the page's, which reads `data`; the others are of pages that it unpacks.
     """
     document = drawn.document
+    ranked = [table for table in document.brief if table.id != "matrix"]
     legends = [block for block in document.foot if isinstance(block, Legend)]
     theme = assets.script("theme")
     return visible(
@@ -121,6 +128,8 @@ def printed(
         .get_template(template)
         .render(
             document=document,
+            answer=first_sentence("".join(document.headline[:1])),
+            tables=[*ranked, *filter(None, [document.answers])],
             drawn=drawn,
             # a chart that stands in for its section explains its own marks
             legends=[] if drawn.begins_whole else legends,

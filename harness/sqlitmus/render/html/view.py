@@ -257,16 +257,12 @@ def mean_entries(
 ) -> list[Entry]:
     """A group's geometric mean of each runner; none where no two have one."""
     mine = [means.get((group, runner.name)) for runner in report.runners]
-    if not any(mine):
-        return []
-    return [
-        mean_entry(place, report.runners[place].name, mean, report)
-        for place, mean in enumerate(mine)
-    ]
+    return [mean_entry(place, mean, report) for place, mean in enumerate(mine)] if any(mine) else []
 
 
-def mean_entry(place: int, name: str, mean: Standing | None, report: Report) -> Entry:
+def mean_entry(place: int, mean: Standing | None, report: Report) -> Entry:
     """A runner in a row of means."""
+    name = report.runners[place].name
     if mean is None or mean.ratio is None or mean.verdict is None:
         style, words = ("base", "reference") if name == report.reference else ("un", "not compared")
         return Entry(place, name, style, words, None)
