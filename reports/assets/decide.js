@@ -4,7 +4,8 @@ import { ratio, size, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, brackets, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
-const OVERALL = [300, 12, 34];
+// Of the axis: its width, which style sheets give it in such windows, its ends, the room of a label.
+const overall = () => [innerWidth > 1180 ? 300 : 150, 12, 34];
 const LANE = 8;
 
 /** The calls in the address: a preset's name, or `get-pk:600~all:250`; null for what is neither. */
@@ -82,7 +83,9 @@ function paintOverall(figure, of, made, data, keyOf) {
   const base = made.front[0];
   const rows = shown.map((r) => ({ r, row: r === base ? null : made.table(r, base) }));
   const triples = rows.map(({ row }) => (row ? bounded(row) : [1, null, null]));
-  const axis = ratioAxis(triples, data, OVERALL);
+  const [width, ...room] = overall();
+  const axis = ratioAxis(triples, data, [width, ...room]);
+  figure.querySelector(".ticks").setAttribute("viewBox", `0 0 ${width} 18`);
   drawTicks(figure.querySelector(".ticks"), axis);
   const lanes = brackets(shown, made.slower);
   figure.querySelector("tbody").replaceChildren(
@@ -108,7 +111,7 @@ function paintOverall(figure, of, made, data, keyOf) {
           { class: "glyph" },
           svg(
             "svg",
-            { class: "w", viewBox: `0 0 ${OVERALL[0]} 14`, "aria-hidden": "true" },
+            { class: "w", viewBox: `0 0 ${width} 14`, "aria-hidden": "true" },
             ...forestMark(triples[line], axis, data.margin),
           ),
         ),

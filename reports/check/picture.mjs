@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openTab, startBrowser } from "./tab.mjs";
 
-const SIZE = { width: 1000, height: 870 };
+const SIZE = { width: 1360, height: 1240 };
 const MARGIN = 12;
 // where the answer begins, once the page's script has drawn it
 const TOP = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() =>
