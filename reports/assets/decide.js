@@ -152,7 +152,7 @@ function ties(lanes, line, shown, made) {
   );
   with_.delete(shown[line]);
   const names = [...with_].map((r) => made.names[r]);
-  return el("span", { class: "v" }, names.length ? `not told apart from ${listed(names)}` : "");
+  return el("span", { class: "v" }, names.length ? `tied with ${listed(names)}` : "");
 }
 
 /** CPU time of 1,000 requests, most memory, start to first answer. */

@@ -38,7 +38,7 @@ export function wireScatter(data, stateNow, selectedNow) {
     document.getElementById("scatter-said").textContent =
       x === y
         ? "Choose two different runners."
-        : `${count} that both completed: ${y} took longer in ${above}; in ${decided} the difference is told apart.`;
+        : `${count} that both completed: ${y} took longer in ${above}; in ${decided} the difference is resolved.`;
   };
   for (const choice of [across, up]) choice.addEventListener("change", draw);
   fold.addEventListener("toggle", draw);

@@ -146,7 +146,7 @@ function settledBy(of, names, [r, base, blocks]) {
   const minutes = Math.ceil((blocks * (seconds ?? 0)) / 60);
   const takes = minutes ? `, which take about ${minutes} minute${minutes === 1 ? "" : "s"},` : "";
   const asked = command ? `: ${command} --blocks ${blocks}` : "";
-  return `About ${blocks} blocks${takes} would settle ${pair} in four of five runs${asked}.`;
+  return `About ${blocks} blocks${takes} would settle ${pair} with 80 % power${asked}.`;
 }
 
 /** `(runner, reference) -> {mean, low, high, verdict}` or null, in places among the runners. */
@@ -334,7 +334,7 @@ function behind({ names, over, front, others, spent }, data) {
   for (const r of others.filter((r) => !apart(r))) {
     const { base, row, implied } = over.get(r);
     const slower = `slower than ${names[base]}, by how much is not resolved`;
-    const open = row.verdict === "t" ? "not testable against" : "not told apart from";
+    const open = row.verdict === "t" ? "not testable against" : "tied with";
     const what = near(row)
       ? `within ${percent(data.margin)} of ${names[base]}`
       : implied
@@ -386,7 +386,7 @@ function verdict(of, { names, front, others, alike, spent }, starts, margin) {
       : "nobody is recommended: no runner can be compared in all of these.";
   const per = ` of ${starts ? "start-up and database time" : "database time"} ${PER}`;
   if (front.length > 1) {
-    const are = alike ? `equivalent (within ${percent(margin)})` : "not told apart";
+    const are = alike ? `equivalent (within ${percent(margin)})` : "tied";
     const each = front.map((r, k) => `${names[r]}${k ? "" : " takes"} ${ns(spent[r])}`);
     return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)}${per}.`;
   }

@@ -197,10 +197,10 @@ def test_what_would_settle_it_is_told_with_minutes_and_command() -> None:
     said, _ = Run(levels, noise=0.05, seed=3).decided()
     pair = said.choices[0].ranking.open
     assert pair
-    told = f"About {pair.blocks} blocks would settle {pair.runner} against {pair.reference} in"
+    told = f"About {pair.blocks} blocks would settle {pair.runner} against {pair.reference} with"
     assert told in text(said)
     again = Again("./just run --suite quick", 30.0)
-    told = f"minutes, would settle {pair.runner} against {pair.reference} in four of five runs: "
+    told = f"minutes, would settle {pair.runner} against {pair.reference} with 80 % power: "
     assert told + f"./just run --suite quick --blocks {pair.blocks}." in text(
         replace(said, again=again)
     )
@@ -372,7 +372,7 @@ def test_what_would_tell_those_in_front_apart_is_told() -> None:
     assert set(said.choices[0].ranking.front) == {"r0", "r1"}
     assert "For process starts alone, r0 is ahead of r1." in text(said)
     both = (
-        r"(r.) and (r.) are (equivalent \(within 2 %\)|not told apart): "
+        r"(r.) and (r.) are (equivalent \(within 2 %\)|tied): "
         r"\1 takes \S+ and \2 \S+ of database time"
     )
     assert re.search(both + " per 1,000 requests", text(said).replace("\u202f", ""))

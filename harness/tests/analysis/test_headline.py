@@ -51,7 +51,7 @@ def test_the_fastest_is_named_with_how_far_the_others_are_behind() -> None:
 
 def test_ties_are_named_as_ties() -> None:
     text = worded.headline(timed({"deno": 1.6}, spread=0.05))[0]
-    assert text.startswith("Reads (2 cases): node and bun are not told apart. ")
+    assert text.startswith("Reads (2 cases): node and bun are tied. ")
     assert " deno takes 1." in text
     assert text.endswith(" as long as node.")
 
@@ -185,7 +185,7 @@ SAME, NEAR = (Verdict.EQUIVALENT, 1.001), (Verdict.SLOWER, 1.008)
         ),
         (
             {("b", "a"): SLOWER, ("a", "c"): OPEN, ("b", "c"): OPEN},
-            f"a and c are not told apart. b takes {A_THIRD} as long as a",
+            f"a and c are tied. b takes {A_THIRD} as long as a",
         ),
         (
             {("b", "a"): SLOWER, ("c", "a"): OPEN, ("c", "b"): SLOWER},
@@ -200,7 +200,7 @@ SAME, NEAR = (Verdict.EQUIVALENT, 1.001), (Verdict.SLOWER, 1.008)
         ),
         (
             {("b", "a"): SAME, ("c", "a"): SAME, ("c", "b"): OPEN},
-            "a, b and c are not told apart. b and c are within 2 % of a",
+            "a, b and c are tied. b and c are within 2 % of a",
         ),
         (
             {("b", "a"): SLOWER, ("c", "b"): SLOWER, ("a", "c"): SLOWER},

@@ -317,4 +317,4 @@ def test_a_group_knows_no_more_sessions_than_its_cases_do() -> None:
     assert pair is not None
     assert pair.low is not None
     assert pair.low < 1
-    assert worded.headline(both) == ["Reads (2 cases): bun is not told apart from node."]
+    assert worded.headline(both) == ["Reads (2 cases): bun is tied with node."]

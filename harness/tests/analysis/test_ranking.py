@@ -42,12 +42,11 @@ def test_a_ratio_that_is_not_resolved_is_never_told() -> None:
     told = {("b", "a"): OPEN, ("c", "a"): OPEN, ("c", "b"): SLOWER, ("d", "a"): SLOWER,
             ("d", "b"): SLOWER, ("d", "c"): OPEN}  # fmt: skip
     assert said(told, "abcd") == (
-        "a and b are not told apart. d takes 1.5× [1.4, 1.6] as long as a. c takes 1.5× "
+        "a and b are tied. d takes 1.5× [1.4, 1.6] as long as a. c takes 1.5× "
         "[1.4, 1.6] as long as b."
     )
     assert said(told, "abcd", reference="a") == (
-        "a and b are not told apart. d takes 1.5× [1.4, 1.6] as long as a. c is not told apart "
-        "from a."
+        "a and b are tied. d takes 1.5× [1.4, 1.6] as long as a. c is tied with a."
     )
 
 
@@ -77,7 +76,7 @@ def test_what_follows_from_two_contrasts_is_told_without_a_ratio() -> None:
         (
             {("b", "a"): OPEN, ("c", "a"): SLOWER, ("c", "b"): SLOWER},
             (
-                "a and b are not told apart: a takes 1 ms and b 2 ms a query. c takes 3 ms (1.5× "
+                "a and b are tied: a takes 1 ms and b 2 ms a query. c takes 3 ms (1.5× "
                 "[1.4, 1.6] as long as a)."
             ),
         ),

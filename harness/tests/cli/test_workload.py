@@ -49,7 +49,7 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     assert "profile normalised: " in done.err
     text = " ".join(done.out.split())
     assert "For this workload (calls: 75 % one and 25 % add; 2 workers): " in text
-    assert " are not told apart: " in text
+    assert " are tied: " in text
     plan = service.latest().plan()
     assert [case.id for case in plan.cases] == ["one", "add", "start", "mix", "mix@workers=2"]
     assert plan.workload

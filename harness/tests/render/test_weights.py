@@ -145,7 +145,7 @@ def test_one_operation_alone_says_no_more_than_the_case() -> None:
     for pair in shown["weighing"]["pairs"]:
         pair[7] = Verdict.NOT_RESOLVED.letter * len(pair[7])
     alone, both = theirs(shown, [{"list": 1.0}, {"list": 1.0, "read": 1.0}])
-    assert "are not told apart: r1 takes" in alone["lines"][0]
+    assert "are tied: r1 takes" in alone["lines"][0]
     assert "r1 is fastest: " in both["lines"][0]
 
 

@@ -267,7 +267,7 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     assert done.code == 0, done.err
     text = " ".join(done.out.split())
     assert "(calls: 80 % document, 10 % recent, 5 % words and 5 % visit; 4 workers): " in text
-    assert "rust and node are not told apart" in text or "node and rust are not told apart" in text
+    assert "rust and node are tied" in text or "node and rust are tied" in text
     assert clone.outcomes() == {"node": "ok", "rust": "ok"}
     assert (clone.latest().path / "report.html").exists()
     assert (clone.root / "app.db").read_bytes() == before

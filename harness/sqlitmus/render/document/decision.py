@@ -263,7 +263,7 @@ def _over(order: Ranking, name: str) -> Cell:
 def _place(order: Ranking, name: str) -> str:
     """Where a runner without a ratio is; nothing of the first, nor where nobody is ranked."""
     if name in order.front:
-        return "not told apart" if name in order.front[1:] else ""
+        return "tied" if name in order.front[1:] else ""
     why = [each.why for each in order.excluded if each.runner == name]
     return next((each for each in why if each in APART), "beyond a limit" if why else "")
 
@@ -274,8 +274,8 @@ def _p99(p99: Interval | None) -> Cell:
 
 def _lead(advice: Recommendation) -> Iterator[str]:
     yield (
-        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
-        "here is told so at once: the chance that anything of it is false is 5 % at most."
+        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. 95 % confidence holds "
+        "for all of these comparisons together."
     )
     file = advice.database
     yield (
@@ -379,8 +379,8 @@ def _part(of: Cost, case: str) -> Cell:
 def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
     yield CALLS
     yield (
-        "All that is told apart here is told so at once, for every preset and one further set of "
-        "calls: the chance that anything of it is false is 5 % at most."
+        "95 % confidence holds for all of these comparisons together, for every preset and one "
+        "further set of calls."
     )
     yield from (decision(choice, weighed.names) for choice in rest)
 

@@ -63,7 +63,7 @@ def _front(ranking: Ranking, amounts: Amounts) -> Iterator[str]:
         near = f", with {listed(ranking.close)} {share} of it" if apart and ranking.close else ""
         yield f"{front[0]} is fastest{f': {amount}{amounts.per}' if amount else near}."
     else:
-        tie = f"equivalent ({share})" if ranking.equivalent else "not told apart"
+        tie = f"equivalent ({share})" if ranking.equivalent else "tied"
         timed = [name for name in front if name in amounts.texts]
         takes = [
             f"{name}{'' if place else ' takes'} {amounts.texts[name]}"
@@ -127,7 +127,7 @@ def _what(contrast: Contrast, margin: float | None) -> str:
         return f"{contrast.implied} than {reference}, by how much is not resolved"
     if contrast.verdict is Verdict.NOT_TESTABLE:
         return f"not testable against {reference}"
-    return f"not told apart from {reference}"
+    return f"tied with {reference}"
 
 
 def left_out(excluded: Excluded, what: str = "") -> str:
@@ -166,7 +166,7 @@ def settled_by(pair: Open, again: Again) -> str:
     takes = f", which take about {counted(minutes, 'minute')}," if minutes else ""
     command = again_command(again)
     command = f": {command} --blocks {pair.blocks}" if command else ""
-    return f"About {pair.blocks} blocks{takes} would {settle} in four of five runs{command}."
+    return f"About {pair.blocks} blocks{takes} would {settle} with 80 % power{command}."
 
 
 def again_command(again: Again) -> str:
