@@ -155,7 +155,8 @@ function openAt(node) {
   // a case is known by its title, which stands above its body
   const title = details?.closest("tr.opened")?.previousElementSibling ?? details ?? node;
   title.scrollIntoView({ block: "start" });
-  if (details) node.focus({ preventScroll: true });
+  const target = node === details ? details.querySelector("summary") : node;
+  if (details) target.focus({ preventScroll: true });
 }
 
 function addCopyButtons(root) {

@@ -66,6 +66,9 @@ const LANDING = `(async () => {
     if (!head) continue;
     link.click();
     await frame();
+    await frame();
+    const fold = head.closest("details");
+    if (fold && !(fold.open && fold.contains(document.activeElement))) return link.textContent + " does not open, or has no focus";
     const bar = document.querySelector(".bar");
     const below = getComputedStyle(bar).position === "sticky" ? bar.getBoundingClientRect().bottom : 0;
     if (head.getBoundingClientRect().top < below - 1) return link.textContent + " lands at " + head.getBoundingClientRect().top + " under a bar that ends at " + below;
