@@ -2,12 +2,20 @@
 
 /** Keeps what is scrolled to below the bar, however many rows it has. */
 export function wireBar(bar) {
-  const measure = () => {
-    const sticks = getComputedStyle(bar).position === "sticky";
-    const height = sticks ? bar.offsetHeight : 0;
-    document.documentElement.style.setProperty("--bar", `${height}px`);
-  };
-  new ResizeObserver(measure).observe(bar);
+  keepHeight("--bar", bar, () =>
+    getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0,
+  );
+}
+
+/** The same below the heads of a table, which stay in sight. */
+export function wireHeads(heads) {
+  keepHeight("--heads", heads, () => heads.offsetHeight);
+}
+
+/** Lets style sheets know a height by `name`, which changes with the size of `node`. */
+function keepHeight(name, node, height) {
+  const measure = () => document.documentElement.style.setProperty(name, `${height()}px`);
+  new ResizeObserver(measure).observe(node);
   measure();
 }
 

@@ -83,8 +83,9 @@ function paintOverall(figure, of, made, data, keyOf) {
   const base = made.front[0];
   const rows = shown.map((r) => ({ r, row: r === base ? null : made.table(r, base) }));
   const triples = rows.map(({ row }) => (row ? bounded(row) : [1, null, null]));
-  const [width, ...room] = overall();
-  const axis = ratioAxis(triples, data, [width, ...room]);
+  const frame = overall();
+  const [width] = frame;
+  const axis = ratioAxis(triples, data, frame);
   figure.querySelector(".ticks").setAttribute("viewBox", `0 0 ${width} 18`);
   drawTicks(figure.querySelector(".ticks"), axis);
   const lanes = brackets(shown, made.slower);

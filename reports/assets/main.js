@@ -1,7 +1,7 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
-import { hintScrolls, wireBar, wireSheet } from "./bar.js";
+import { hintScrolls, wireBar, wireHeads, wireSheet } from "./bar.js";
 import { addCardTools } from "./cardcopy.js";
 import { light, paintCase, seat } from "./cases.js";
 import { wireCells } from "./cellcard.js";
@@ -211,9 +211,7 @@ function wireGrid() {
     link.setAttribute("aria-expanded", "false");
   }
   wireCells(grid, data, () => state);
-  const measure = () =>
-    document.documentElement.style.setProperty("--heads", `${grid.tHead.offsetHeight}px`);
-  new ResizeObserver(measure).observe(grid.tHead);
+  wireHeads(grid.tHead);
 }
 
 function wireLinks() {

@@ -18,10 +18,11 @@ export function reading(data, item, runner, reference, state) {
   if (item.outcomes[runner] !== "k") return null;
   const own = absolute(item, runner, state);
   const apart = item.apart[runner];
-  const cls = runner === reference ? "base" : "un";
   const found = comparison(data, item, runner, reference);
-  const words = apart ?? (cls === "base" ? "reference" : "not compared");
-  if (!found) return { cls, symbol: "", text: own[0], words, apart };
+  if (!found) {
+    const alone = uncompared(runner, reference);
+    return { ...alone, text: own[0], words: apart ?? alone.words, apart };
+  }
   return { ...readingOf(found, state, state.view && own), found };
 }
 
@@ -41,14 +42,14 @@ function readingOf(found, state, instead) {
 /** A group's mean; nothing where the cells show times, or another figure. */
 function meanReading(data, group, runner, reference, state) {
   const found = state.view || state.figure ? null : mean(data, group, runner, reference);
-  if (found) return readingOf(found, state);
+  return found ? readingOf(found, state) : uncompared(runner, reference);
+}
+
+/** What is compared with nothing, as the reference itself is. */
+function uncompared(runner, reference) {
   const base = runner === reference;
-  return {
-    cls: base ? "base" : "un",
-    symbol: "",
-    text: "",
-    words: base ? "reference" : "not compared",
-  };
+  const [cls, words] = base ? ["base", "reference"] : ["un", "not compared"];
+  return { cls, symbol: "", text: "", words };
 }
 
 /** Writes all cells for `state`. */

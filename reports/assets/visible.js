@@ -80,6 +80,9 @@ export function describe(data, { cases, runners, undecided, unknown }) {
   if (!cases.size && !undecided) return "Nothing matches the filter.";
   const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
   const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
-  const whole = { compare: " Geometric means cover", claims: " The claims cover" }[data.kind];
-  return `${text}${hidden}.${whole ? `${whole} all cases.` : ""}`;
+  const whole = {
+    compare: " Geometric means cover all cases.",
+    claims: " The claims cover all cases.",
+  };
+  return `${text}${hidden}.${whole[data.kind] ?? ""}`;
 }

@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
 import { interactions } from "./interactions.mjs";
 import { layout } from "./layout.mjs";
+import { steps } from "./steps.mjs";
 import { openTab, startBrowser } from "./tab.mjs";
 
 const LOOKS = [
@@ -19,6 +20,12 @@ const LOOKS = [
   { name: "light-narrow-no-script", scheme: "light", width: 360, script: false },
 ];
 const MAX_SHOT = 6000;
+const [, firstTwo] = steps(
+  "the first two cases are open",
+  `for (const index of [0, 1]) {
+    if (document.querySelector("details.case[data-c='" + index + "']")) await opened(index);
+  }`,
+);
 
 const words = process.argv.slice(2);
 const [file, folder] = words.filter((word) => !word.startsWith("--"));
@@ -86,14 +93,7 @@ async function look(one) {
   if (one.script) {
     const ready = await page.evaluate("document.documentElement.dataset.ready === '1'");
     if (!ready) page.problems.push("the page's script did not finish");
-    await page.evaluate(
-      `for (const index of [0, 1]) {
-        const link = document.querySelector("#grid a[href='#c-" + index + "']");
-        const details = document.querySelector("details.case[data-c='" + index + "']");
-        if (link) link.click();
-        else if (details) details.open = true;
-      }`,
-    );
+    await page.evaluate(firstTwo);
     await page.evaluate(
       "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))",
     );

@@ -85,3 +85,4 @@ def test_a_pool_that_begins_again_is_found_and_a_whole_one_is_not(plant: str | N
     done = truth(*case, *(["--plant", plant] if plant else []), "--", "--blocks", "10")
     waited = float(done.stdout.split("processor: ")[1].partition("%")[0])  # beside other tests
     assert done.returncode in ({1} if plant else {0, 6} if waited < 10 else {0, 1, 6}), done
+    assert ("OUTSIDE" in done.stdout) == (done.returncode == 1)

@@ -71,17 +71,15 @@ def _said(report: Report, kind: type[Said]) -> Said | None:
 def _summary(report: Report) -> list[Section]:
     """Geometric means: a row per runner, a column per group."""
     means = group_means(report)
-    groups = [
-        group for group in report.groups if any((group, r.name) in means for r in report.runners)
-    ]
-    if not groups:
+    if not means:
         return []
+    named = {group for group, _ in means}
+    groups = [group for group in report.groups if group in named]
     rows: list[Row] = []
     for runner in report.runners:
         mine = [means.get((group, runner.name)) for group in groups]
         if any(mine):
-            row = [symbols.mean(standing) for standing in mine]
-            rows.append(Row(Head(runner.name), row, key=runner.name))
+            rows.append(Row(Head(runner.name), [*map(symbols.mean, mine)], key=runner.name))
     columns = [Column(group, group) for group in groups]
     table = Table("means", RUNNER, columns, rows)
     lead = (

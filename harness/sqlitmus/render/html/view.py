@@ -4,7 +4,7 @@ coordinate known.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, symbols
@@ -93,7 +93,6 @@ class Entry:
 
 def entry(
     place: int,
-    name: str,
     cell: Cell | None,
     base: Cell | None,
     compared: Comparison | None,
@@ -102,6 +101,7 @@ def entry(
     report: Report,
 ) -> Entry:
     """One runner in one case, whose figures are those `columns`."""
+    name = report.runners[place].name
     if cell is None or cell.outcome != "ok" or cell.time is None:
         outcome = symbols.OUTCOMES[cell.outcome] if cell else symbols.ABSENT
         reason = (cell.reason if cell else None) or outcome.meaning
@@ -110,30 +110,44 @@ def entry(
     beside = tuple(judged(figure, cell) for figure in columns)
     over = over_floor(cell) if report.floor else None
     if compared is None:
-        is_base, apart = name == report.reference, cell.reason if cell.apart else None
-        style = "base" if is_base else "un"
-        text = apart or ("reference" if is_base else "not compared")
-        mark = axis.mark(UNITY) if is_base else None
-        return Entry(
-            place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
+        alone = uncompared(place, report)
+        words = (cell.reason if cell.apart else None) or alone.words
+        mark = axis.mark(UNITY) if name == report.reference else None
+        return replace(
+            alone, words=words, cell=cell, time=time, mark=mark, figures=beside, over=over
         )
     medians = of_medians(cell, base, compared.ratio)
-    return Entry(
-        place,
-        name,
-        symbols.shade(compared.verdict, compared.ratio.value),
-        symbols.worded(compared.verdict, report),
-        cell,
+    return replace(
+        compared_entry(place, compared.ratio, compared.verdict, report),
+        cell=cell,
         time=time,
-        ratio=fmt.ratio(compared.ratio),
-        verdict=compared.verdict,
         comparison=compared,
         medians=fmt.ratio(medians)[0] if medians else "",
-        glyph=charts.GLYPH.mark(compared.ratio),
         mark=axis.mark(compared.ratio),
         figures=beside,
         over=over,
     )
+
+
+def compared_entry(place: int, ratio: Interval, verdict: Verdict, report: Report) -> Entry:
+    """A runner's ratio to the reference, of a case or of a group."""
+    return Entry(
+        place,
+        report.runners[place].name,
+        symbols.shade(verdict, ratio.value),
+        symbols.worded(verdict, report),
+        None,
+        ratio=fmt.ratio(ratio),
+        verdict=verdict,
+        glyph=charts.GLYPH.mark(ratio),
+    )
+
+
+def uncompared(place: int, report: Report) -> Entry:
+    """A runner that is compared with nothing, as the reference is."""
+    name = report.runners[place].name
+    style, words = ("base", "reference") if name == report.reference else ("un", "not compared")
+    return Entry(place, name, style, words, None)
 
 
 def judged(figure: Figure, cell: Cell) -> Judged:
@@ -257,25 +271,14 @@ def mean_entries(
 ) -> list[Entry]:
     """A group's geometric mean of each runner; none where no two have one."""
     mine = [means.get((group, runner.name)) for runner in report.runners]
-    return [mean_entry(place, mean, report) for place, mean in enumerate(mine)] if any(mine) else []
-
-
-def mean_entry(place: int, mean: Standing | None, report: Report) -> Entry:
-    """A runner in a row of means."""
-    name = report.runners[place].name
-    if mean is None or mean.ratio is None or mean.verdict is None:
-        style, words = ("base", "reference") if name == report.reference else ("un", "not compared")
-        return Entry(place, name, style, words, None)
-    return Entry(
-        place,
-        name,
-        symbols.shade(mean.verdict, mean.ratio.value),
-        symbols.worded(mean.verdict, report),
-        None,
-        ratio=fmt.ratio(mean.ratio),
-        verdict=mean.verdict,
-        glyph=charts.GLYPH.mark(mean.ratio),
-    )
+    if not any(mine):
+        return []
+    return [
+        compared_entry(place, mean.ratio, mean.verdict, report)
+        if mean and mean.ratio and mean.verdict
+        else uncompared(place, report)
+        for place, mean in enumerate(mine)
+    ]
 
 
 def case_view(index: int, case: Case, report: Report, varying: list[str]) -> CaseView:
@@ -289,7 +292,6 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
     entries = [
         entry(
             place,
-            runner.name,
             cells.get(runner.name),
             cells.get(report.reference),
             against.get(runner.name),
