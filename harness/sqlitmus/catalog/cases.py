@@ -285,7 +285,7 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
     set_by_profile = profile.pragmas if profile else []
     set_by_variant = {name for name, _ in variant.pragmas}
     cold = spec.metric == "cold"
-    unwarmed = cold or spec.fixed
+    unwarmed = cold or spec.fixed or spec.writes  # whose answer depends on how often it is done
     warmup_iterations = spec.warmup_iterations
     if warmup_iterations is None:
         warmup_iterations = mode.warmup_iterations
