@@ -20,7 +20,7 @@ Loop = Callable[[int, int, Recording], tuple[int, int, int, int]]
 
 _TERMS = {
     "integer": "({v} & 4294967295)",
-    "real": "(int({v}) & 4294967295)",
+    "real": "(int({v}) & 4294967295 if {v} * 0 == 0 else 0)",
     "text": "(31 * ord({v}[0]) + ord({v}[-1]) if {v} else 0)",
     "blob": "(len({v}) + 31 * {v}[0] + {v}[-1] if {v} else 0)",
 }

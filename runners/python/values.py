@@ -3,6 +3,7 @@
 import hashlib
 import struct
 from collections.abc import Sequence
+from math import isfinite
 
 from job import Column, Parameters
 
@@ -40,7 +41,7 @@ def term(value: Value) -> int:
     if isinstance(value, int):
         return value & MASK
     if isinstance(value, float):
-        return int(value) & MASK
+        return int(value) & MASK if isfinite(value) else 0
     if len(value) == 0:
         return 0
     if isinstance(value, str):
