@@ -43,12 +43,13 @@ def main(argv: Sequence[str]) -> int:
 
 
 def needs(argv: Sequence[str], settings: Settings, claims: Collection[str] = ()) -> set[str]:
-    """The steps for the recipe; one that is only asked for help or a list needs Python alone.
+    """The steps for the recipe; one that is only asked for help, a list or a file to begin with
+    needs Python alone.
 
     Of the builds that claims compare, those of the `claims` that are named, or all without names.
     """
     recipe, arguments = recipes.split(argv)
-    if recipes.LOOKS.intersection(arguments):
+    if recipes.LOOKS.intersection(arguments) or [recipe, *arguments[:1]] == ["workload", "init"]:
         return {"python"}
     steps = {"python", *settings.recipes.get(recipe, ())}
     asked_for = set(claims).intersection(arguments) if recipe == "claims" else set[str]()

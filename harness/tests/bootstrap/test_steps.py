@@ -216,6 +216,8 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["bench-all", "-f", "bun", "-h"], {"python"}),
         (["claims", "keys", "--list"], {"python"}),
         (["bench-all", "--plan"], {"python"}),
+        (["workload", "init", "my.toml"], {"python"}),
+        (["workload", "my.toml"], MEASURES),
         (["verify", "-f", "bun"], MEASURES),
         (["bench-quick"], MEASURES),
         (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev", "actionlint"}),
