@@ -110,11 +110,14 @@ _USES = re.compile(r"uses (\d+),")
 
 @dataclass(slots=True)
 class Watch:
-    """What SQLite asked whether it may do it: why not, and what it does to which tables."""
+    """What SQLite asked whether it may do it: why not, what it does to which tables and views,
+    and which functions it calls, in small letters; a column `rank` of FTS5 calls bm25."""
 
     origin: Origin
     refused: str = ""
     writes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    reads: set[str] = field(default_factory=set[str])
+    calls: set[str] = field(default_factory=set[str])
 
     def __call__(
         self, action: int, first: str | None, second: str | None, _: str | None, inner: str | None
@@ -123,6 +126,11 @@ class Watch:
         internal = (first or "").startswith("sqlite_")  # such as what ANALYZE writes
         if action in _WRITES and first and not internal:
             self.writes.setdefault(first, set()).add(_WRITES[action])
+        if action == sqlite3.SQLITE_READ and first:
+            self.reads.add(first)
+            self.calls |= {"bm25"} if second == "rank" else set()
+        if action == sqlite3.SQLITE_FUNCTION and second:
+            self.calls.add(second.lower())
         if action == sqlite3.SQLITE_CREATE_TABLE and internal:
             return sqlite3.SQLITE_OK
         words = _refusal(self.origin, action, first, second)
@@ -153,6 +161,11 @@ def _calls(function: str) -> str:
     return f"calls {function}, which reaches beyond the database; take it out"
 
 
+def names_a_reaching_function(sql: str) -> bool:
+    """Whether a function that reaches beyond the database may be called anywhere in `sql`."""
+    return any(name in sql.lower() for name in _FUNCTIONS)
+
+
 def _of_pragma(origin: Origin, name: str, value: str | None) -> str:
     """Why a pragma is refused. SQLite asks for some without a value by itself, as for FTS5."""
     if value is None and name not in _ACTING:
@@ -164,7 +177,7 @@ def _of_pragma(origin: Origin, name: str, value: str | None) -> str:
         return ""
     if name in _ACTING:
         return f"runs PRAGMA {name}; that can stand in reset"
-    return "sets a pragma; choose a profile"
+    return "sets a pragma; choose a profile, or write it under [pragmas]"
 
 
 @contextmanager
@@ -187,13 +200,15 @@ def confined(connection: sqlite3.Connection, origin: Origin = Origin.CATALOGUE) 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a statement is: how many parameters, whether it gives rows and changes the file, and
-    what it does to which tables."""
+    """What a statement is: how many parameters, whether it gives rows and changes the file, what
+    it does to which tables, and which it reads and functions it calls, as of `Watch`."""
 
     parameters: int
     rows: bool
     changes: bool = False
     writes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    tables: frozenset[str] = field(default=frozenset(), compare=False)
+    calls: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def reads(self) -> bool:
@@ -212,14 +227,21 @@ def compiled(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compil
     # modules come here, and what comes below is the user's alone.
     with confined(connection):
         count = _parameters(connection, sql)
-    with confined(connection, origin) as watch:
-        program = connection.execute(f"EXPLAIN {sql}", [None] * count).fetchall()
+    connection.text_factory = bytes  # the program may hold a literal that is no UTF-8
+    try:
+        with confined(connection, origin) as watch:
+            program = connection.execute(f"EXPLAIN {sql}", [None] * count).fetchall()
+    finally:
+        connection.text_factory = str
     # P2 of Vacuum is where a file's name is, of which the authorizer hears too late; that of
     # Transaction says that it writes, that of ResultRow how many columns come.
     with_p2 = {opcode for _, opcode, _, p2, *_ in program if p2}
-    if "Vacuum" in with_p2:
+    if b"Vacuum" in with_p2:
         raise Refused(_VACUUM_INTO)
-    return Compiled(count, "ResultRow" in with_p2, "Transaction" in with_p2, watch.writes)
+    return Compiled(
+        *(count, b"ResultRow" in with_p2, b"Transaction" in with_p2, watch.writes),
+        *(frozenset(watch.reads), frozenset(watch.calls)),
+    )
 
 
 def _one_statement(sql: str) -> None:

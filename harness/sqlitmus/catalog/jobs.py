@@ -1,7 +1,7 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ from sqlitmus.vocabulary.contract import (
     Value,
     Writer,
 )
+from sqlitmus.vocabulary.text import quoted
 
 MANNER = ("shape", "integers", "statement", "texts")  # of steps, said by axes
 
@@ -40,10 +41,12 @@ def make_job(
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
     digest: int = 0,
+    integers: Iterable[str] = (),
 ) -> Job:
     """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own;
+    `warmup_ms` (the least warm-up), `engine` (options of SQLite itself) and `integers` (kinds that
+    it has) are the runner's own;
     `digest` asks for so many operations with a digest after the measured iterations. In verify mode
     a writer beside does what it does in all iterations.
     """
@@ -51,6 +54,9 @@ def make_job(
     variant = case.variant
     transaction = "read" if case.axes.get("transaction") == "read" else spec.transaction
     cold = case.metric == "cold"
+    steps = steps_of(spec, case.axes)
+    if mode == "verify":
+        steps = [_verifiable(step) for step in steps]
     return Job(
         mode=mode,
         cell=cell,
@@ -61,7 +67,7 @@ def make_job(
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
-        steps=bound(steps_of(spec, case.axes), case, size, case.scenario, database),
+        steps=bound(steps, case, size, case.scenario, database, integers),
         transaction=variant.transaction or transaction,
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
@@ -85,6 +91,33 @@ def make_job(
         ),
         output=str(output),
     )
+
+
+# What stands for a real in a verification: digits of an odd multiple, of which no sum of prices is
+# half-way between two; and what the order of a sum alone tells from 0 is 0.
+_INSTEAD = {
+    "digits": (
+        "CASE WHEN typeof({0}) <> 'real' THEN {0} WHEN abs({0}) < 1e-9 THEN '0' "
+        "ELSE printf('%.7g', {0} * 1.2345678901234567) END AS {0}"
+    ),
+    "types": "nullif(typeof({0}), 'null') AS {0}",
+}
+
+
+def _verifiable(step: ScenarioStep) -> ScenarioStep:
+    """The same rows, with texts of what is compared of their reals."""
+    if step.reals == "exact":
+        return step
+    names = {name: quoted(name).replace("{", "{{").replace("}", "}}") for name in step.columns}
+    chosen = [
+        _INSTEAD[step.reals].format(names[name]) if kind.startswith("real") else names[name]
+        for name, kind in step.columns.items()
+    ]
+    changes = {
+        "sql": f"SELECT {', '.join(chosen)} FROM ({step.sql})",
+        "columns": {name: kind.replace("real", "text") for name, kind in step.columns.items()},
+    }
+    return step.model_copy(update=changes)
 
 
 def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database | None:
@@ -157,10 +190,15 @@ def question_key(job: Job, content: str, *, writes: bool) -> str:
 
 
 def bound(
-    specs: list[ScenarioStep], case: PlannedCase, size: int, seed: str, database: Path | None = None
+    specs: list[ScenarioStep],
+    case: PlannedCase,
+    size: int,
+    seed: str,
+    database: Path | None = None,
+    integers: Iterable[str] = (),
 ) -> list[Step]:
-    """The steps with all that they bind. Raises UsageError for names of files that lie elsewhere
-    than beside `database`."""
+    """The steps with all that they bind, for a runner that has such kinds of `integers`. Raises
+    UsageError for names of files that lie elsewhere than beside `database`."""
     steps: list[Step] = []
     manner = {name: case.axes[name] for name in MANNER if name in case.axes}
     for number, step in enumerate(specs):
@@ -174,6 +212,7 @@ def bound(
             "columns": columns(step.columns),
             "repeat": step.repeat,
             "fails": step.fails,
+            **({"integers": "bigint"} if step.wide and "bigint" in integers else {}),
             "values": case.axes.get("values", "read") if rows else "read",
         }
         steps.append(Step.model_validate(fields))

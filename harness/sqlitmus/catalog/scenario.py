@@ -61,7 +61,10 @@ class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values.
 
     `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. A
-    pool that is `given` takes the place of parameters that are drawn.
+    pool that is `given` takes the place of parameters that are drawn. Rows with `wide` integers,
+    beyond 2^53, are read by the manner that holds them, where a runner has several. Where `reals`
+    come from functions that differ from one SQLite to another, verification compares their first
+    digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
     """
 
     operation: Operation
@@ -74,6 +77,8 @@ class ScenarioStep(Model):
     repeat: int = 1
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
+    wide: bool = False
+    reals: Literal["exact", "digits", "types"] = "exact"
 
     @property
     def rows(self) -> int:

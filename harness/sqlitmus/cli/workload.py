@@ -70,6 +70,9 @@ def workload(
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
     if only_verify:
+        for name, spec in ready.catalog.scenarios.items():
+            for note in spec.notes:
+                progress.say(f"{name}: {note}")
         try:
             ended_as = compare(
                 *(replace(options, suite=ready.suite), ready.catalog, tools),

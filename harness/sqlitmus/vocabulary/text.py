@@ -1,5 +1,5 @@
-"""Texts: numbers with their nouns, names in a row, names that do not exist, text of unknown
-origin.
+"""Texts: numbers with their nouns, names in a row, in SQL, names that do not exist, text of
+unknown origin.
 """
 
 import difflib
@@ -32,6 +32,12 @@ def by_value(values: Mapping[str, str]) -> str:
     for name, value in values.items():
         holders.setdefault(value, []).append(name)
     return "; ".join(f"{value}: {listed(names)}" for value, names in holders.items())
+
+
+def quoted(name: str) -> str:
+    """`name` as an identifier in SQL."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def ending(text: str, whole: str, limit: int = 400) -> str:

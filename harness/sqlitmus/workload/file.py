@@ -15,7 +15,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Parameter, Profile
 from sqlitmus.catalog.toml import Lines, Place, place
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 
@@ -94,6 +94,8 @@ def weaker(profile: Profile, limit: Durability) -> str | None:
 
 
 PROFILE = "normalised"
+OWN = "own"  # a profile that the workload's pragmas change
+_SETTABLE = [name for name in PRAGMAS_READ_BACK if name not in ("encoding", "page_size")]
 
 Scalar = int | float | str | bytes | None  # TOML has neither of the latter, a trace has both
 Drawn = str | list[Parameter] | list[Scalar] | list[list[Scalar]]
@@ -153,6 +155,7 @@ class Workload(Model):
 
     database: str
     profile: str = PROFILE
+    pragmas: dict[str, str | int] = {}
     workers: int = Field(default=1, ge=1, le=64)
     seed: int = 1
     limits: Limits = Limits()
@@ -183,6 +186,17 @@ class Source:
     def database(self) -> Path:
         """The path of the database, which the file gives relative to itself."""
         return self.beside(self.workload.database)
+
+    def profile(self, catalog: Catalog) -> tuple[str, Profile]:
+        """The profile that every connection sets, with the workload's own pragmas, and its name."""
+        name, own = self.workload.profile, self.workload.pragmas
+        profile = catalog.profiles[name]
+        if not own:
+            return name, profile
+        changed = ", ".join(f"{pragma} {value}" for pragma, value in own.items())
+        pragmas = [*{**dict(profile.pragmas), **own}.items()]
+        summary = f"as {name}, with {changed}"
+        return OWN, Profile(title="The workload's own", summary=summary, pragmas=pragmas)
 
     def beside(self, path: str) -> Path:
         """A path that the file gives relative to itself."""
@@ -234,8 +248,11 @@ def read(file: Path, catalog: Catalog) -> Source:
     if workload.profile not in catalog.profiles:
         words = unknown("profile", workload.profile, catalog.profiles)
         raise source.wrong(("profile",), words)
+    for name in workload.pragmas.keys() - set(_SETTABLE):
+        words = f"{unknown('pragma', name, _SETTABLE)}; runners read no other back"
+        raise source.wrong(("pragmas", name), words)
     limit = workload.limits.durability
-    if limit and (weak := weaker(catalog.profiles[workload.profile], limit)):
+    if limit and (weak := weaker(source.profile(catalog)[1], limit)):
         raise source.wrong(
             ("limits", "durability"),
             f"it is {limit}, and profile {workload.profile} sets {weak}, which no runner can then "

@@ -1,9 +1,9 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, gcd, inf
 from pathlib import Path
@@ -17,6 +17,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.scenario import ColumnType, Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Parameters
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
@@ -116,8 +117,9 @@ START = "start"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A query that SQLite compiled: its steps, the tables that it writes, and how often at least it
-    can be done in an iteration, which its instructions and distinct parameters bound."""
+    """A query that SQLite compiled: its steps, the tables that it writes and that each step reads,
+    and how often at least it can be done in an iteration, which its instructions and distinct
+    parameters bound; `notes` are for the report."""
 
     name: str
     query: Query
@@ -127,6 +129,8 @@ class Part:
     instructions: float
     most: int | None
     ascii_ends: bool
+    tables: list[frozenset[str]]
+    notes: list[str]
 
 
 def parts_of(source: Source, file: Path) -> list[Part]:
@@ -145,9 +149,23 @@ def parts_of(source: Source, file: Path) -> list[Part]:
             part = _part(source, name, query, connection, problems.append)
             if part:
                 parts.append(part)
-    if problems:
-        raise source.errors(problems)
-    return parts
+        if problems:
+            raise source.errors(problems)
+        written = {table for part in parts for table in part.written}
+        return [_beside_writes(part, written, connection) for part in parts]
+
+
+def _beside_writes(part: Part, written: set[str], connection: sqlite3.Connection) -> Part:
+    """`part` where columns may be NULL of what rows the workload writes to the tables it reads."""
+    steps: list[ScenarioStep] = []
+    for step, tables in zip(part.steps, part.tables, strict=True):
+        never = {name for table in tables for name in statements.never_null(connection, table)}
+        changes = {
+            name: kind if name in never or kind.endswith("?") else f"{kind}?"
+            for name, kind in step.columns.items()
+        }
+        steps.append(step.model_copy(update={"columns": changes} if tables & written else {}))
+    return replace(part, steps=steps)
 
 
 def _part(
@@ -162,24 +180,32 @@ def _part(
     written: dict[str, set[str]] = {}
     instructions, ascii_ends = 0.0, True
     most: list[int] = []
+    tables: list[frozenset[str]] = []
+    notes: dict[str, None] = {}
     for number, statement in enumerate(query.parts()):
         seed = f"{source.workload.seed}/{name}/{number}"
         at = "sql"
         try:
-            looked = statements.look(connection, statement.sql)
+            sql, order = statements.positional(statement.sql)
+            looked = statements.look(connection, sql)
             operation = statements.operation_of(statement, looked)
             at = "parameters"
             rows = statements.rows_of(statement.parameters, connection, seed)
+            rows = statements.arranged(rows, order)
             given = statements.pool(rows, looked.parameters, distinct=not looked.reads)
             at = "sql"
             columns: dict[str, ColumnType] = {}
-            cost = LEAST_INSTRUCTIONS
+            cost, wide, reals = LEAST_INSTRUCTIONS, False, "exact"
             if looked.reads:
+                statements.check_repeatable(connection, sql, looked, written=bool(written))
                 answered = statements.answer(
-                    connection, statement.sql, statements.bound(given), first=operation == "get"
+                    connection, sql, statements.bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 cost = max(cost, answered.instructions)
+                whole_pool, given = given, statements.bearable(given, cost)
+                wide, reals = answered.wide, statements.compared_reals(columns, looked)
+                notes |= dict.fromkeys(_notes(answered, whole_pool, given, reals))
             elif given:
                 most.append(max(len(given.rows) // statement.repeat, 1))
         except (Refused, NoPool) as error:
@@ -191,12 +217,15 @@ def _part(
         steps.append(
             ScenarioStep(
                 operation=operation,
-                sql=statement.sql.strip().rstrip(";").replace("{", "{{").replace("}", "}}"),
+                sql=sql.strip().rstrip(";").replace("{", "{{").replace("}", "}}"),
                 columns=columns,
                 given=given,
                 repeat=statement.repeat,
+                wide=wide,
+                reals=reals,
             )
         )
+        tables.append(looked.tables)
     whole = len(steps) == len(query.parts())
     wrong = statements.wrong_resets(query.reset, connection)
     if whole and query.reset and not written:
@@ -212,7 +241,35 @@ def _part(
         return None
     escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
     bound = min(most, default=None)
-    return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
+    return Part(
+        *(name, query, steps, written, escaped, instructions, bound, ascii_ends, tables),
+        notes=[*notes],
+    )
+
+
+_OF_REALS = {
+    "digits": "Functions give reals whose last digits differ from one SQLite to another: seven are "
+    "compared, and of answers that are timed the number of rows.",
+    "types": "One SQLite rounds halves up and another down: of reals only the types are "
+    "compared, and of answers that are timed the number of rows.",
+}
+
+
+def _notes(
+    answered: statements.Answered, pool: Parameters | None, used: Parameters | None, reals: str
+) -> Iterator[str]:
+    """What the report says of how a query's answers are read and compared."""
+    if answered.wide:
+        yield "Integers are beyond 2^53: JavaScript reads those of this query as BigInt."
+    if reals in _OF_REALS:
+        yield _OF_REALS[reals]
+    for name in sorted(answered.cut):
+        yield f"Column {name} holds texts with the character U+0000, at which some drivers stop."
+    if pool and used and len(used.rows) < len(pool.rows):
+        yield (
+            f"It is so slow that {len(used.rows):,} of {len(pool.rows):,} rows of parameters are "
+            "bound."
+        )
 
 
 SUITE = "workload"
@@ -232,12 +289,12 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     Raises UsageError with file and line for a query that cannot be measured.
     """
     parts = parts_of(source, copy.file)
-    workload = source.workload
-    written = _writing(copy, parts, dict(catalog.profiles[workload.profile].pragmas))
-    scenarios = {part.name: _alone(part, workload.profile, written[part.name]) for part in parts}
+    name, profile = source.profile(catalog)
+    written = _writing(copy, parts, dict(profile.pragmas))
+    scenarios = {part.name: _alone(part, name, written[part.name]) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
-    scenarios |= {START: _start(first, workload.profile)}
-    mix = _mix(parts, workload.profile, workload.workers, written)
+    scenarios |= {START: _start(first, name)}
+    mix = _mix(parts, name, source.workload.workers, written)
     if len(parts) > 1:
         scenarios[MIX] = mix
     scenarios |= latency_scenarios(source, mix)
@@ -255,10 +312,11 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
         summary=f"the workload {source.file.name} on {copy.about.name}",
         mode=SUITE if SUITE in catalog.modes else "quick",
         oracle=False,
-        cases=[{"scenario": name, **spec.axes} for name, spec in scenarios.items()],
+        cases=[{"scenario": case, **spec.axes} for case, spec in scenarios.items()],
     )
     changes = {
         "scenarios": scenarios,
+        "profiles": {**catalog.profiles, name: profile},
         "fixtures": {SUITE: fixture},
         "suites": {SUITE: suite},
     }
@@ -311,6 +369,7 @@ def _alone(part: Part, profile: str, writing: Writing) -> Scenario:
         most=part.most,
         writing=writing,
         axes={"profile": [profile]},
+        notes=part.notes,
     )
 
 
@@ -537,8 +596,8 @@ def read(
     return Ready(
         whole,
         planned.model_copy(update={"writing": writing}),
-        workload.profile,
-        catalog.profiles[workload.profile].pragmas,
+        (name := source.profile(catalog)[0]),
+        whole.profiles[name].pragmas,
     )
 
 

@@ -9,9 +9,10 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
@@ -20,6 +21,7 @@ from sqlitmus.catalog.scenario import ColumnType, Parameter
 from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.machine.proc import look_at_log
 from sqlitmus.vocabulary.contract import Operation, Parameters, Type
+from sqlitmus.vocabulary.text import listed, quoted
 from sqlitmus.workload.file import Drawn, Statement
 
 PATIENCE_S = 20.0
@@ -27,7 +29,7 @@ STEP = 1000  # instructions of SQLite's virtual machine between two looks at the
 _QUOTED = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
 )
-_NAMED = re.compile(r"[:@$][A-Za-z_]\w*|\?\d+")
+_PLACE = re.compile(r"(?<![\w$])(?:[:@$][A-Za-z_]\w*|\?\d*)")
 
 
 def look(connection: sqlite3.Connection, sql: str) -> Compiled:
@@ -35,17 +37,56 @@ def look(connection: sqlite3.Connection, sql: str) -> Compiled:
 
     Raises Refused, with SQLite's words and the column.
     """
-    bare = _QUOTED.sub(lambda match: " " * len(match[0]), sql)
-    if named := _NAMED.search(bare):
-        raise Refused(
-            f"{_where(sql, named.start())}: {named[0]} has a name; write ? for each value"
-        )
-    if not bare.strip(" \t\r\n;"):
+    if not _bare(sql).strip(" \t\r\n;"):
         raise Refused("there is no statement in it")
     seen = judged(connection, sql, Origin.QUERY)
     for (view,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view'"):
         seen.writes.pop(view, None)
     return seen
+
+
+# Functions that answer otherwise each time, or on each connection; and those of time, where they
+# are asked for the present.
+_CHANGING = {"random", "randomblob", "current_date", "current_time", "current_timestamp"}
+_OF_BUILD = {"sqlite_version", "sqlite_source_id", "sqlite_compileoption_get", "sqlite_offset"}
+_OF_WRITES = {"changes", "total_changes", "last_insert_rowid"}
+_OF_TIME = {"date", "time", "datetime", "julianday", "strftime", "unixepoch"}
+_NOW = re.compile(r"'now'|\b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)", re.IGNORECASE)
+_FORMAT_ALONE = re.compile(r"\bstrftime\s*\(\s*'[^']*'\s*\)", re.IGNORECASE)
+# Functions that give the same real in every SQLite, or give none.
+_EXACT = {
+    *("abs", "coalesce", "count", "dense_rank", "first_value", "highlight", "ifnull", "iif", "lag"),
+    *("last_value", "lead", "length", "like", "lower", "match", "max", "min", "nth_value", "ntile"),
+    *("nullif", "rank", "row_number", "snippet", "substr", "typeof", "upper"),
+}
+_ROUNDING = {"format", "printf", "round"}  # halves up or down
+
+
+def check_repeatable(
+    connection: sqlite3.Connection, sql: str, looked: Compiled, *, written: bool
+) -> None:
+    """Raise Refused, with the function, for a reading statement with another answer each time;
+    `written` if a statement before it in the same query writes."""
+    changing = looked.calls & (_CHANGING | _OF_BUILD | (set[str]() if written else _OF_WRITES))
+    if times := looked.calls & _OF_TIME:
+        views = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+        texts = [sql, *(str(text) for name, text in views if name in looked.tables)]
+        if any(_NOW.search(text) or _FORMAT_ALONE.search(text) for text in texts):
+            changing |= times
+    if changing:
+        raise Refused(
+            f"it calls {listed(sorted(changing))}, which answers otherwise each time or in each "
+            "runner, so that answers cannot be compared; write ? and bind a value, or take it out"
+        )
+
+
+def compared_reals(
+    columns: Mapping[str, str], looked: Compiled
+) -> Literal["exact", "digits", "types"]:
+    """What of a statement's reals is the same in each SQLite."""
+    if not any(kind.startswith("real") for kind in columns.values()) or looked.calls <= _EXACT:
+        return "exact"
+    return "types" if looked.calls & _ROUNDING else "digits"
 
 
 def judged(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compiled:
@@ -54,6 +95,29 @@ def judged(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compiled
         return compiled(connection, sql, origin)
     except sqlite3.Error as error:
         raise Refused(_words(sql, error)) from error
+
+
+def _bare(sql: str) -> str:
+    """`sql` with blanks in place of what is quoted or a comment."""
+    return _QUOTED.sub(lambda match: " " * len(match[0]), sql)
+
+
+def positional(sql: str) -> tuple[str, list[int]]:
+    """`sql` with `?` for each place of a parameter, and which value each gets, from 0.
+
+    SQLite numbers them: a name by its first place, `?7` as it says, `?` after the largest so far.
+    """
+    text, end, order = "", 0, list[int]()
+    numbers: dict[str, int] = {}
+    for place in _PLACE.finditer(_bare(sql)):
+        name = place[0]
+        following = max(order, default=-1) + 1
+        number = int(name[1:]) - 1 if name[1:].isdigit() else numbers.get(name, following)
+        if name != "?":
+            numbers[name] = number
+        order.append(number)
+        text, end = f"{text}{sql[end : place.start()]}?", place.end()
+    return text + sql[end:], order
 
 
 @contextmanager
@@ -75,11 +139,22 @@ def limited(
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
             raise Refused(f"it takes longer than {patience_s:g} s; is an index missing?") from error
-        raise Refused(f"SQLite says: {error}") from error
+        raise Refused(_said(error)) from error
     except sqlite3.Error as error:
-        raise Refused(f"SQLite says: {error}") from error
+        raise Refused(_said(error)) from error
     finally:
         connection.set_progress_handler(None, 0)
+
+
+def _said(error: sqlite3.Error) -> str:
+    """SQLite's words; of a text that is no UTF-8 only the column, since values are not shown."""
+    if undecoded := re.search(r"Could not decode to UTF-8 column '(.*)' with text", str(error)):
+        name = undecoded[1]
+        return (
+            f"column {name} holds a text that is no UTF-8, which languages read differently; read "
+            f"it as CAST({name} AS BLOB)"
+        )
+    return f"SQLite says: {error}"
 
 
 def _words(sql: str, error: Exception) -> str:
@@ -97,10 +172,18 @@ def _where(sql: str, offset: int) -> str:
     return f"line {before.count(chr(10)) + 1}, column {offset - (before.rfind(chr(10)) + 1) + 1}"
 
 
+def never_null(connection: sqlite3.Connection, table: str) -> set[str]:
+    """Columns of `table` that are declared so; its INTEGER PRIMARY KEY and its rowid, too."""
+    rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+    declared = (str(row[1]) for row in rows if row[3] or (row[5] and row[2] == "INTEGER"))
+    return {"rowid", *declared}
+
+
 # Parameters of a statement as a pool of rows: from a list, generators, or the database.
 
 
 LONGEST = 4096
+BEARABLE = 200_000_000  # instructions of SQLite's virtual machine, about ten seconds
 Value = int | float | str | bytes | None
 Row = Sequence[Value]
 _TYPES: dict[type, Type] = {int: "integer", float: "real", str: "text", bytes: "blob"}
@@ -133,13 +216,27 @@ def _asked(sql: str, connection: sqlite3.Connection, seed: str) -> list[Row]:
         if seen.changes or not seen.rows:
             what = "writes" if seen.changes else "gives no rows"
             raise NoPool(f"the query for parameters {what}; write a SELECT")
-        with confined(connection):
+        with limited(connection), confined(connection):
             rows: list[Row] = connection.execute(sql).fetchmany(LONGEST)
-    except sqlite3.Error as error:
-        raise NoPool(f"the query for parameters: SQLite says: {error}") from error
+    except (sqlite3.Error, Refused) as error:
+        says = "" if isinstance(error, Refused) else "SQLite says: "
+        raise NoPool(f"the query for parameters: {says}{error}") from error
     if not rows:
         raise NoPool("the query for parameters finds no row")
     return rows
+
+
+def arranged(rows: list[Row], order: list[int]) -> list[Row]:
+    """`rows` with a value for each place of a statement, as `positional` numbers them."""
+    count = max(order, default=-1) + 1
+    widths = {len(row) for row in rows}
+    if order == [*range(count)] or not widths:
+        return rows
+    if widths != {count}:
+        raise NoPool(
+            f"the SQL has {count} parameters, a row of parameters {min(widths - {count})} values"
+        )
+    return [[row[number] for number in order] for row in rows]
 
 
 def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | None:
@@ -163,6 +260,8 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
     if distinct and length > len(rows):
         length //= 2
     whole = [list(rows[n % len(rows)]) for n in range(length)]
+    if any(isinstance(value, float) and not isfinite(value) for row in whole for value in row):
+        raise NoPool("a parameter is Infinity, which a job cannot hold; leave such rows out")
     types: list[Type] = [_type([row[place] for row in whole], place) for place in range(count)]
     for place, kind in enumerate(types):
         if kind == "real":
@@ -181,6 +280,15 @@ def _type(values: Sequence[Value], place: int) -> Type:
             f"parameter {place + 1} has values of several types ({', '.join(sorted(kinds))})"
         )
     return cast("Type", min(kinds, default="text"))
+
+
+def bearable(whole: Parameters | None, instructions: float) -> Parameters | None:
+    """So many rows of a pool as a runner can bind one after the other in a verification."""
+    if whole is None:
+        return None
+    most = max(int(BEARABLE / max(instructions, 1)), 1)
+    length = min(len(whole.rows), 1 << (most.bit_length() - 1))
+    return whole.model_copy(update={"rows": whole.rows[:length]})
 
 
 def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:
@@ -260,27 +368,26 @@ def readback(written: Mapping[str, set[str]]) -> list[Readback]:
     ]
 
 
-def quoted(name: str) -> str:
-    """`name` as an identifier in SQL."""
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
-
-
 # What a reading statement gives for its pool: the types of its columns, rows, what it costs.
 
 
 MOST_ROWS = 200_000
+ENOUGH_S = 5.0
+WIDE = 2**53  # an integer that a double does not hold for sure
 
 
 @dataclass(slots=True)
 class Answered:
     """What a reading statement gave for all of its pool: types by column, and instructions of
-    SQLite's virtual machine per execution, which do not depend on the machine's pace; and whether
-    all texts begin and end in ASCII."""
+    SQLite's virtual machine per execution, which do not depend on the machine's pace; whether all
+    texts begin and end in ASCII, whether integers are `wide`, beyond 2^53, and which columns hold
+    texts with the character U+0000."""
 
     columns: dict[str, ColumnType]
     instructions: float
-    ascii_ends: bool
+    ascii_ends: bool = True
+    wide: bool = False
+    cut: set[str] = field(default_factory=set[str])
 
 
 def answer(
@@ -293,12 +400,14 @@ def answer(
     """Run a reading statement, which was compiled, with each row of `pool`, or with none, and see
     what comes.
 
-    `first` fetches the first row only. Raises Refused for columns that have one name, or whose
-    values have several types, which no typed getter reads, and for a statement that takes too long.
+    `first` fetches the first row only; of a slow one's rows as many as `ENOUGH_S` allows are bound.
+    Raises Refused for columns that have one name, or whose values have several types, which no
+    typed getter reads, and for a statement that takes too long.
     """
     names: list[str] = []
     types: list[set[type]] = []
-    rows, ascii_ends = 0, True
+    rows, times, answered = 0, 0, Answered({}, 0.0)
+    end = time.monotonic() + ENOUGH_S
     with limited(connection) as ticks, confined(connection):
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
@@ -308,27 +417,34 @@ def answer(
             fetched = [cursor.fetchone() or ()] if first else cursor
             for row in cast("Iterable[tuple[object, ...]]", fetched):
                 rows += bool(row)
-                for seen, value in zip(types, row, strict=False):
+                for name, seen, value in zip(names, types, row, strict=False):
                     seen.add(type(value))
                     if isinstance(value, str) and value:
-                        ascii_ends = ascii_ends and (value[0] + value[-1]).isascii()
+                        answered.ascii_ends &= (value[0] + value[-1]).isascii()
+                        answered.cut |= {name} if "\0" in value else set()
+                    elif isinstance(value, int):
+                        answered.wide |= abs(value) >= WIDE
                 if rows > MOST_ROWS:
                     break
             cursor.close()
-            if rows > MOST_ROWS:
+            times += 1
+            if rows > MOST_ROWS or time.monotonic() > end:
                 break
-    columns: dict[str, ColumnType] = {}
-    for name, seen in zip(names, types, strict=True):
-        kinds = sorted(_TYPES[kind] for kind in seen if kind in _TYPES)
-        if len(kinds) > 1:
-            raise Refused(
-                f"column {name} holds values of several types ({', '.join(kinds)}); give it one "
-                f"with CAST({name} AS …)"
-            )
-        nullable = "?" if type(None) in seen else ""
-        kind = f"{kinds[0] if kinds else 'text'}{nullable}"
-        columns[name] = cast("ColumnType", kind)
-    return Answered(columns, STEP * ticks() / max(len(pool), 1), ascii_ends)
+    answered.columns = {name: _column(name, seen) for name, seen in zip(names, types, strict=True)}
+    answered.instructions = STEP * ticks() / times
+    return answered
+
+
+def _column(name: str, seen: set[type]) -> ColumnType:
+    """The column's type, of the types of its values; raises Refused for several."""
+    kinds = sorted(_TYPES[kind] for kind in seen if kind in _TYPES)
+    if len(kinds) > 1:
+        raise Refused(
+            f"column {name} holds values of several types ({', '.join(kinds)}); give it one "
+            f"with CAST({name} AS …)"
+        )
+    nullable = "?" if type(None) in seen else ""
+    return cast("ColumnType", f"{kinds[0] if kinds else 'text'}{nullable}")
 
 
 def _names(cursor: sqlite3.Cursor) -> list[str]:

@@ -4,6 +4,8 @@
 
 # pyright: reportPrivateUsage=false
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +161,50 @@ def test_engine_options_are_the_runners() -> None:
     made = job("get-pk", engine={"threading": "serialized", "memstatus": 0})
     assert made.connection.engine == {"threading": "serialized", "memstatus": 0}
     assert made.connection.pragmas == job("get-pk").connection.pragmas
+
+
+def with_step(**changes: Any) -> Catalog:
+    """The catalogue with a changed step of `get-pk`."""
+    spec = KNOWN.scenarios["get-pk"]
+    steps = [spec.steps[0].model_copy(update=changes)]
+    changed = spec.model_copy(update={"steps": steps})
+    return KNOWN.model_copy(update={"scenarios": {"get-pk": changed}})
+
+
+def test_wide_integers_are_read_as_the_runner_can(tmp_path: Path) -> None:
+    known = with_step(wide=True)
+    case = cases.make_case(
+        "get-pk", cases.parse_case("get-pk", known)[1], known, known.modes["quick"]
+    )
+    for kinds, manner in ((["number", "bigint"], "bigint"), (["number"], "number")):
+        made = jobs.make_job(
+            *(case, known),
+            mode="measure",
+            cell="get-pk/x",
+            database=tmp_path,
+            size=1000,
+            output=tmp_path,
+            integers=kinds,
+        )
+        assert made.steps[0].integers == manner
+
+
+@pytest.mark.parametrize(("reals", "answer"), [("digits", "1.851852"), ("types", "real")])
+def test_a_verification_asks_for_what_all_sqlites_agree_on(reals: str, answer: str) -> None:
+    known = with_step(
+        operation="all",
+        sql="SELECT 'a{{b' AS n, 1.5 AS r",
+        columns={"n": "text", "r": "real?"},
+        reals=reals,
+    )
+    timed, verified = (job("get-pk", mode, known=known).steps[0] for mode in ("measure", "verify"))
+    assert timed.sql == "SELECT 'a{b' AS n, 1.5 AS r"
+    assert [(c.name, c.type, c.nullable) for c in verified.columns] == [
+        ("n", "text", False),
+        ("r", "text", True),
+    ]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute(verified.sql).fetchall() == [("a{b", answer)]
 
 
 def test_a_cold_process_is_inspected_only_when_verified() -> None:

@@ -300,3 +300,16 @@ def test_an_amount_is_rows_or_a_share(text: str, amount: float) -> None:
 def test_what_is_no_amount_is_told(text: str) -> None:
     with pytest.raises(UsageError, match="expected rows of each table, such as 100000, or a share"):
         parsed(text)
+
+
+def test_a_schema_may_call_functions_of_json(tmp_path: Path, copies: Path) -> None:
+    file = tmp_path / "json.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(
+            "CREATE TABLE t(a TEXT CHECK(json_valid(a)), b AS (json_extract(a, '$.b')))"
+        )
+        connection.execute("CREATE INDEX i ON t(json_extract(a, '$.c'))")
+        connection.execute("INSERT INTO t VALUES ('{}')")
+        connection.commit()
+    assert snapshot(file, copies).about.tables == 1
+    assert snapshot(file, copies, amount=10.0).about.name == "json.db (a sample of 1 of 1 rows)"

@@ -274,7 +274,6 @@ def test_a_trace_becomes_scenarios(
     [
         (at("SELECT titel FROM document"), "column 8: SQLite "),
         (at("PRAGMA cache_size = 1"), "it sets a pragma; choose a profile"),
-        (at("SELECT title FROM document WHERE id = ?1", 1), "?1 has a name; write ?"),
         (at(GET, 1, 2), "the SQL has 1 placeholders, a row of parameters 2 values"),
         (at("DELETE FROM event"), "it deletes from event"),
     ],

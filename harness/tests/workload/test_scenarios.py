@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import example_database
-from sqlitmus.catalog import fixture
+from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from sqlitmus.workload import scenarios
+from sqlitmus.workload import scenarios, statements
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
 from sqlitmus.workload.scenarios import LEAST, at_rate, catalogue, shares
@@ -193,6 +194,43 @@ def test_what_cannot_be_measured_is_told_with_its_line(
     with pytest.raises(UsageError) as told:
         made(text)
     assert message in str(told.value)
+
+
+def test_what_the_workload_inserts_may_hold_null(made: Callable[[str], Catalog]) -> None:
+    events = '[query.events]\nsql = "SELECT id, document, at, count(*) AS n FROM event"\n'
+    add = '[query.add]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
+    kinds = {"id": "integer", "document": "integer", "at": "integer", "n": "integer"}
+    assert made(events).scenarios["events"].steps[0].columns == kinds
+    beside = made(events + add).scenarios["events"].steps[0].columns
+    assert beside == {**kinds, "at": "integer?", "n": "integer?"}
+
+
+def test_what_writes_is_not_warmed_up_by_time(made: Callable[[str], Catalog]) -> None:
+    """What its process writes would depend on the machine's pace."""
+    whole = made(SERVICE)
+    mode = definitions.load().modes["quick"]
+    suite = cases_of(whole.suites["workload"], whole, mode)
+    assert {case.scenario for case in suite if not case.warmup_ms} == {"add", "start", "mix"}
+
+
+def test_pragmas_of_ones_own_change_the_profile(made: Callable[[str], Catalog]) -> None:
+    text = '[pragmas]\nforeign_keys = "ON"\nsynchronous = 1\n'
+    profile = made(f"{text}{READS}").profiles["own"]
+    assert profile.pragmas == [("journal_mode", "WAL"), ("synchronous", 1), ("foreign_keys", "ON")]
+    assert profile.summary == "as normalised, with foreign_keys ON, synchronous 1"
+    assert made(f"{text}{READS}").scenarios["a"].axes["profile"] == ["own"]
+    with pytest.raises(UsageError, match=r"my.toml:3: pragmas.foreign_key: .*foreign_keys"):
+        made(f'[pragmas]\nforeign_key = "ON"\n{READS}')
+
+
+def test_a_slow_query_says_how_many_rows_are_bound(
+    made: Callable[[str], Catalog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "BEARABLE", 1000)
+    text = '[query.a]\nsql = "SELECT id FROM document WHERE id > ?"\nparameters = [1, 2, 3, 4]\n'
+    spec = made(text).scenarios["a"]
+    assert spec.steps[0].rows == 2
+    assert spec.notes == ["It is so slow that 2 of 4 rows of parameters are bound."]
 
 
 def test_all_faults_are_told_at_once(made: Callable[[str], Catalog]) -> None:

@@ -3,13 +3,28 @@
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqlitmus.catalog.authorizer import Compiled, Refused
-from sqlitmus.workload.statements import NoPool, answer, limited, look, pool, rows_of, share
+from sqlitmus.workload.statements import (
+    BEARABLE,
+    NoPool,
+    answer,
+    arranged,
+    bearable,
+    check_repeatable,
+    compared_reals,
+    limited,
+    look,
+    pool,
+    positional,
+    rows_of,
+    share,
+)
 
 
 @pytest.fixture
@@ -50,7 +65,6 @@ def test_written_tables_are_known_and_nothing_is_written(
         ("SELECT id\nFROM documnet", "line 2, column 6: .*no such table: documnet"),
         ("SELECT frobnicate(1)", "no such function: frobnicate"),
         ("SELECT 1; SELECT 2", "several statements"),
-        ("SELECT :a", "line 1, column 8: :a has a name; write \\? for each value"),
         ("BEGIN", "begins or ends a transaction; use the key transaction"),
         ("PRAGMA cache_size = 1", "sets a pragma; choose a profile"),
         ("ATTACH 'x' AS y", "attaches another database"),
@@ -74,6 +88,107 @@ def test_columns_have_the_types_of_their_values(connection: sqlite3.Connection) 
     assert seen.ascii_ends
 
 
+def test_what_languages_read_differently_is_noticed(connection: sqlite3.Connection) -> None:
+    plain = answer(connection, f"SELECT {2**53 - 1} AS n, 'ab' AS t", [], first=True)
+    assert (plain.wide, plain.cut) == (False, set())
+    other = answer(connection, f"SELECT {-(2**53)} AS n, 'a' || char(0) AS t", [], first=True)
+    assert (other.wide, other.cut) == (True, {"t"})
+
+
+@pytest.mark.parametrize(
+    ("sql", "reals"),
+    [
+        ("SELECT size FROM document", "exact"),
+        ("SELECT max(size) AS size, count(*) AS n FROM document", "exact"),
+        ("SELECT count(*) AS n, sum(id) AS ids FROM document", "exact"),
+        ("SELECT avg(size) AS size FROM document", "digits"),
+        ("SELECT round(sum(size), 1) AS size FROM document", "types"),
+    ],
+)
+def test_reals_of_functions_are_compared_as_far_as_sqlites_agree(
+    connection: sqlite3.Connection, sql: str, reals: str
+) -> None:
+    columns = answer(connection, sql, [], first=False).columns
+    assert compared_reals(columns, look(connection, sql)) == reals
+
+
+CHANGING = {
+    "SELECT random() AS n": "random",
+    "SELECT id FROM document ORDER BY random() LIMIT 3": "random",
+    "SELECT hex(randomblob(4)) AS n": "randomblob",
+    "SELECT id FROM event WHERE at < CURRENT_TIMESTAMP": "current_timestamp",
+    "SELECT id FROM event WHERE at < julianday('now') - 1": "julianday",
+    "SELECT datetime() AS t": "datetime",
+    "SELECT strftime('%s') AS t": "strftime",
+    "SELECT changes() AS a, last_insert_rowid() AS b": "changes and last_insert_rowid",
+    "SELECT sqlite_version() AS v": "sqlite_version",
+}
+
+
+@pytest.mark.parametrize("sql", CHANGING)
+def test_what_answers_otherwise_each_time_is_refused_by_its_name(
+    connection: sqlite3.Connection, sql: str
+) -> None:
+    with pytest.raises(Refused, match=f"^it calls {CHANGING[sql]}, which answers otherwise"):
+        check_repeatable(connection, sql, look(connection, sql), written=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT date(at, 'unixepoch') AS day FROM event", "SELECT strftime('%Y', at) AS y FROM event"],
+)
+def test_times_that_are_given_are_answered(connection: sqlite3.Connection, sql: str) -> None:
+    check_repeatable(connection, sql, look(connection, sql), written=False)
+
+
+def test_the_last_insert_of_the_same_query_is_the_same_each_time(
+    connection: sqlite3.Connection,
+) -> None:
+    sql = "SELECT last_insert_rowid() AS id"
+    check_repeatable(connection, sql, look(connection, sql), written=True)
+
+
+def test_a_view_of_the_present_is_refused(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE VIEW v AS SELECT id FROM event WHERE at < unixepoch()")
+        sql = "SELECT id FROM v"
+        with pytest.raises(Refused, match="it calls unixepoch"):
+            check_repeatable(connection, sql, look(connection, sql), written=False)
+
+
+@pytest.mark.parametrize(
+    ("sql", "written", "order"),
+    [
+        ("SELECT ?, ?", "SELECT ?, ?", [0, 1]),
+        ("SELECT :a, ?, @b, :a, ?7, ?", "SELECT ?, ?, ?, ?, ?, ?", [0, 1, 2, 0, 6, 7]),
+        (
+            "SELECT 'a:b', a ->> '$.b', [c:d] -- :e\n, $f",
+            "SELECT 'a:b', a ->> '$.b', [c:d] -- :e\n, ?",
+            [0],
+        ),
+    ],
+)
+def test_parameters_with_names_and_numbers_get_a_place_each(
+    sql: str, written: str, order: list[int]
+) -> None:
+    assert positional(sql) == (written, order)
+
+
+def test_a_value_goes_to_each_place_of_its_name() -> None:
+    assert arranged([[1, "a"], [2, "b"]], [1, 0, 1]) == [["a", 1, "a"], ["b", 2, "b"]]
+    with pytest.raises(NoPool, match="the SQL has 2 parameters, a row of parameters 1 values"):
+        arranged([[1]], [1, 0, 1])
+
+
+def test_a_slow_query_binds_no_more_rows_than_time_allows() -> None:
+    whole = pool([[n] for n in range(64)], 1, distinct=False)
+    assert whole
+    assert bearable(whole, 1.0) == whole
+    few = bearable(whole, BEARABLE / 9)
+    assert few
+    assert few.rows == whole.rows[:8]
+
+
 def test_texts_that_end_in_other_characters_are_noticed(connection: sqlite3.Connection) -> None:
     assert not answer(connection, "SELECT 'é' AS t", [], first=True).ascii_ends
     assert answer(connection, "SELECT 'aéa' AS t", [], first=True).ascii_ends
@@ -86,6 +201,10 @@ def test_texts_that_end_in_other_characters_are_noticed(connection: sqlite3.Conn
         (
             "SELECT 1 AS v UNION ALL SELECT 'a'",
             r"column v holds values of several types \(integer, text\)",
+        ),
+        (
+            "SELECT CAST(x'61ff' AS TEXT) AS v",
+            r"^column v holds a text that is no UTF-8, .* BLOB\)$",
         ),
     ],
 )
@@ -135,6 +254,7 @@ def test_numbers_of_both_kinds_are_reals_and_blobs_are_hexadecimal() -> None:
         ([], 1, "the SQL has 1 placeholders; say what parameters they get"),
         ([[1, 2]], 1, "the SQL has 1 placeholders, a row of parameters 2 values"),
         ([[1], ["a"]], 1, r"parameter 1 has values of several types \(integer, text\)"),
+        ([[1.5], [-inf]], 1, "a parameter is Infinity"),
     ],
 )
 def test_what_gives_no_pool_is_told(rows: list[list[Any]], count: int, message: str) -> None:
@@ -148,6 +268,7 @@ def test_what_gives_no_pool_is_told(rows: list[list[Any]], count: int, message: 
         ("SELECT id FROM document WHERE id < 0", "finds no row"),
         ("SELECT absent FROM document", "SQLite says: no such column: absent"),
         ("DELETE FROM event", "write a SELECT"),
+        ("SELECT CAST(x'ff' AS TEXT) AS v", "column v holds a text that is no UTF-8"),
     ],
 )
 def test_a_query_for_parameters_must_give_rows(

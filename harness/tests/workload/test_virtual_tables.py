@@ -76,7 +76,7 @@ def made(database: Path, write: Callable[[str], Path], catalog: Catalog) -> Made
 
 def test_searching_and_writing_are_measured(made: Made) -> None:
     _, scenarios = made(QUERIES)
-    assert scenarios["search"].steps[0].columns == {"rowid": "integer", "part": "text"}
+    assert scenarios["search"].steps[0].columns == {"rowid": "integer", "part": "text?"}
     assert not scenarios["search"].writes
     assert not scenarios["near"].writes
     assert [query.sql for query in scenarios["through"].readback] == [

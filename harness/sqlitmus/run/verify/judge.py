@@ -30,7 +30,7 @@ from sqlitmus.vocabulary.contract import (
     Step,
     normal_pragma,
 )
-from sqlitmus.vocabulary.text import listed, shortened
+from sqlitmus.vocabulary.text import listed, quoted, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
 
 FIELDS = ("runner", "runtime", "driver", "architecture")
@@ -100,7 +100,8 @@ def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
 def _counts(column: Column) -> dict[str, str]:
     """A number for each type: how many values of `column` have it."""
     return {
-        kind: f"count(CASE typeof({_quoted(column)}) WHEN '{kind}' THEN 1 END)" for kind in TYPES
+        kind: f"count(CASE typeof({quoted(column.name)}) WHEN '{kind}' THEN 1 END)"
+        for kind in TYPES
     }
 
 
@@ -108,7 +109,7 @@ def _of_each_type(job: Job, step: Step, column: Column, ask: Ask) -> str:
     """How many values of `column` have which type."""
     words: list[str] = []
     for kind in TYPES:
-        only = _job(job, step, {"n": "1"}, f"WHERE typeof({_quoted(column)}) = '{kind}'")
+        only = _job(job, step, {"n": "1"}, f"WHERE typeof({quoted(column.name)}) = '{kind}'")
         answer = ask(only)
         if answer and answer.rows:
             words.append(f"{answer.rows:,} of type {kind}")
@@ -125,11 +126,6 @@ def _job(job: Job, step: Step, columns: dict[str, str], where: str) -> Job:
         "columns": [Column(name=name, type="integer") for name in columns],
     }
     return job.model_copy(update={"steps": [step.model_copy(update=changes)], "inspect": False})
-
-
-def _quoted(column: Column) -> str:
-    doubled = column.name.replace('"', '""')
-    return f'"{doubled}"'
 
 
 Mode = Literal["verify", "measure"]
@@ -328,13 +324,15 @@ def _no_result(of: Evidence) -> str | None:
 
 
 # What the oracle's SQLite has, or it would not have answered: modules, extensions, what it is built
-# with.
-_LACKS = re.compile(r"no such (function|module|collation sequence): (\w+)")
+# with, and syntax of its version.
+_LACKS = re.compile(
+    r"no such (function|module|collation sequence): (\w+)|near \"(.+)\": syntax error"
+)
 
 
 def _error(of: Evidence) -> str | None:
     result = of.invocation.result
-    if result is None or result.status != "failed" or _lack(result):
+    if result is None or result.status != "failed" or _lack(of):
         return None
     assert result.error
     code = result.error.sqlite_code
@@ -343,12 +341,16 @@ def _error(of: Evidence) -> str | None:
     return f"{result.error.message}{code_text}{sql}"
 
 
-def _lack(result: Result) -> str | None:
+def _lack(of: Evidence) -> str | None:
     """What its SQLite has not, where its error says so."""
-    if result.status != "failed" or not result.error:
+    result = of.invocation.result
+    if result is None or result.status != "failed" or not result.error:
         return None
     lacks = _LACKS.search(result.error.message)
-    version = result.sqlite_version or "of an unknown version"
+    described = of.runner.description
+    version = result.sqlite_version or (described and described.sqlite.version) or "of this runner"
+    if lacks and lacks[3]:
+        return f"its SQLite {version} does not know the syntax near {lacks[3]}"
     return f"its SQLite {version} has no {lacks[1]} {lacks[2]}" if lacks else None
 
 
@@ -454,7 +456,7 @@ def _other_cell(of: Evidence) -> str | None:
 
 def _refused(of: Evidence) -> str | None:
     result = of.invocation.result
-    return result and (result.reason if result.status == "unsupported" else _lack(result))
+    return result and (result.reason if result.status == "unsupported" else _lack(of))
 
 
 def _refused_late(of: Evidence) -> str | None:
