@@ -1,8 +1,10 @@
 """`./just workload`."""
 
+import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +12,6 @@ from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched,
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-
-if TYPE_CHECKING:
-    from sqlitmus.run.processes.progress import Progress
 
 
 @with_options(
@@ -55,7 +54,7 @@ def workload(
 
     progress = watched(options)
     if file[0] == "init":
-        _begin(file[1:], database, progress, parsed(sample) if sample else None)
+        _begin(file[1:], database)
         return
     only_verify = file[0] == "verify"
     names = file[1:] if only_verify else file
@@ -95,21 +94,17 @@ def workload(
     finish(ended, progress, explain=explain)
 
 
-def _begin(
-    names: list[str], database: Path | None, progress: "Progress", amount: float | None
-) -> None:
+def _begin(names: list[str], database: Path | None) -> None:
     """Write the file of a new workload."""
-    from sqlitmus.catalog import fixture
-    from sqlitmus.workload.database import snapshot, template
+    from sqlitmus.workload.template import template
 
     if len(names) != 1 or database is None:
         raise UsageError("init takes a file and a database: init my.toml --database app.db")
     target = paths.given(names[0])
     if target.exists():
         raise UsageError(f"{target} is there already; choose another name, or remove it")
-    copy = snapshot(database, fixture.snapshots(), progress.insist, amount)
-    try:
-        save(template(copy.file, str(database), names[0], copy.about.name), target)
-    finally:
-        fixture.forget_snapshots()
+    path = str(database)
+    with suppress(ValueError):  # another drive
+        path = Path(os.path.relpath(database, target.parent)).as_posix()
+    save(template(database, path, names[0], database.name), target)
     tell(f"{target}: correct the queries and their weights, then: ./just workload {names[0]}")

@@ -1,8 +1,8 @@
 """The user's own workload: a TOML file with a database and SQL becomes a catalogue to measure.
 
-`file` models the TOML and writes one to begin with · `trace` groups the statements of a trace into
-queries · `database` copies the user's database, or a part of it · `statements` asks SQLite what
-each statement reads and writes · `scenarios` are the queries with their values.
+`file` models the TOML · `template` writes one to begin with · `trace` groups the statements of a
+trace into queries · `database` copies the user's database, or a part of it · `statements` asks
+SQLite what each statement reads and writes · `scenarios` are the queries with their values.
 
 Imports: vocabulary, machine, catalog.
 """

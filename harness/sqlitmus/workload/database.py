@@ -240,6 +240,32 @@ def snapshot(
     return Snapshot(file, facts)
 
 
+@contextmanager
+def looked_into(source: Path) -> Generator[sqlite3.Connection]:
+    """A connection that reads `source`, for reading only; without a log beside it not even a lock
+    is taken. Raises UsageError when it is no database that can be read."""
+    _size(source)
+    try:
+        with _reading(source, immutable=_quiet(source)) as connection:
+            _distrust(connection, connection)
+            yield connection
+    except sqlite3.Error as error:
+        raise UsageError(f"{source}: {_words(error)}") from error
+
+
+def _quiet(source: Path) -> bool:
+    """Whether nothing lies in a log beside it."""
+    return not any(os.path.lexists(f"{source}{suffix}") for suffix in _LOGS)
+
+
+def _distrust(schema: sqlite3.Connection, connection: sqlite3.Connection) -> None:
+    """Let no check or index of `schema` call a function that reaches beyond the database: of them
+    no authorizer hears. Without need nothing is set: SQLite 3.40 would refuse those of JSON."""
+    texts = schema.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    if any(names_a_reaching_function(str(sql)) for (sql,) in texts):
+        connection.execute("PRAGMA trusted_schema = OFF")
+
+
 def check_room(source: Path, size: int, folder: Path, copies: int) -> None:
     """Raise NotFit if so many `copies` of a database of `size` do not fit on the disk."""
     free = shutil.disk_usage(folder).free
@@ -273,7 +299,7 @@ def _copy(
     """Back `source` up to `target`, or a part of it; its journal mode, and what part in words."""
     rows = ""
     for _ in range(TRIES):
-        quiet = not any(os.path.lexists(f"{source}{suffix}") for suffix in _LOGS)
+        quiet = _quiet(source)
         before = _state(source)
         target.unlink(missing_ok=True)
         try:
@@ -284,11 +310,7 @@ def _copy(
             ):
                 # A lock that others hold is waited for here; `backup` would wait for ever.
                 original.execute("BEGIN")
-                schema = original.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-                # Of functions that checks and indexes call no authorizer hears. Without need it
-                # stays as it is: SQLite 3.40 would refuse those of JSON, too.
-                if any(names_a_reaching_function(sql) for (sql,) in schema.fetchall()):
-                    copy.execute("PRAGMA trusted_schema = OFF")
+                _distrust(original, copy)
                 if amount is None:
                     original.backup(copy)
                 else:
@@ -347,98 +369,3 @@ def _words(error: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_CANTOPEN:
         return f"it cannot be opened: {error}; a log beside it may not be readable"
     return f"SQLite {sqlite3.sqlite_version} says: {error}"
-
-
-# The file that a user begins with: the tables of the database, and a skeleton.
-
-_HEAD = """\
-# What a service asks of its database, measured on every runner: ./just workload {file}
-# The database is copied before anything else; nothing ever writes to it.
-database = "{database}"
-profile = "normalised"   # pragmas that all get; ./just list profiles shows the others
-workers = 4              # connections at once, one thread each
-
-[limits]                 # who exceeds one is not recommended; take out what does not matter
-# memory_mib = 200        # of the process
-# start_ms = 500         # from its start to the first answer
-# p99_ms = 20            # of a round of the mix: all queries, each as often as its weight says
-# durability = "full"    # commits outlive a power cut; needs a profile such as durable
-
-# A query: its SQL with ? for each value, and how often it comes (weight, relative to the others).
-# operation is get (first row), all (a list), iterate (row by row) or run (writes).
-# parameters are a query on the database, whose random() is seeded, a list of rows, or generators.
-"""
-_TABLES = "# The tables of {name}, with their number of rows and columns:\n"
-_READ = """
-[query.by-key]
-weight = 80
-operation = "get"
-sql = "SELECT * FROM {table} WHERE {key} = ?"
-parameters = "SELECT {key} FROM {table} ORDER BY random() LIMIT 4096"
-
-[query.list]
-weight = 20
-sql = "SELECT * FROM {table} ORDER BY {key} DESC LIMIT 50"
-"""
-_WRITE = """
-# Inserted rows are deleted again between two iterations; other writes need `reset`.
-# [query.add]
-# weight = 5
-# transaction = "immediate"
-# sql = "INSERT INTO {table}({columns}) VALUES ({marks})"
-# parameters = "SELECT {columns} FROM {table} ORDER BY random() LIMIT 1024"
-"""
-
-
-def template(copy: Path, database: str, file: str, title: str) -> str:
-    """The text of a workload's file `file` on `database`, of which `copy` is a copy."""
-    with closing(sqlite3.connect(copy)) as connection, confined(connection):
-        query = (
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' "
-            "ESCAPE '\\' ORDER BY name"
-        )
-        names = [str(name) for (name,) in connection.execute(query)]
-        tables = {name: columns for name in names if (columns := _columns(connection, name))}
-        rows = {name: _rows(connection, name) for name in tables}
-    lines = [
-        _HEAD.format(file=file, database=database),
-        _TABLES.format(name=title),
-    ]
-    for name, columns in tables.items():
-        written = ", ".join(f"{column} {kind}".strip() for column, kind, _ in columns)
-        lines.append(f"#   {name} ({rows[name]} rows): {written}\n")
-    if not tables:
-        return "".join([*lines, "#   none: it has no table yet\n"])
-    largest = max(tables, key=lambda name: rows[name])
-    keys = [column for column, _, is_key in tables[largest] if is_key] or ["rowid"]
-    others = [quoted_if_needed(column) for column, _, is_key in tables[largest] if not is_key]
-    facts = {
-        "table": quoted_if_needed(largest),
-        "key": quoted_if_needed(keys[0]),
-        "columns": ", ".join(others),
-        "marks": ", ".join("?" * len(others)),
-    }
-    return "".join([*lines, _READ.format(**facts), _WRITE.format(**facts) if others else ""])
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, str, bool]]:
-    """Name, declared type and whether it is the first column of the primary key, of each column;
-    none of a virtual table whose module this SQLite lacks."""
-    try:
-        rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-    except sqlite3.Error:
-        return []
-    return [(str(name), str(kind), key == 1) for _, name, kind, _, _, key in rows]
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> int:
-    try:
-        (count,) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
-    except sqlite3.Error:  # such as a virtual table's view that calls what is refused
-        return 0
-    return int(count)
-
-
-def quoted_if_needed(name: str) -> str:
-    """`name` as it is where SQL and TOML take it so."""
-    return name if name.isidentifier() and name.isascii() else quoted(name).replace('"', '\\"')

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload.database import snapshot, template
+from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.template import template
 from tests.cli.test_advise import MODE, SETTINGS
 from tests.fakes.clone import MODES, Clone
 from tests.workload.conftest import make

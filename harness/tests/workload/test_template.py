@@ -1,0 +1,107 @@
+"""The file that a user begins with: what it proposes, and that it can be measured as it is."""
+
+import sqlite3
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.file import read
+from sqlitmus.workload.scenarios import catalogue
+from sqlitmus.workload.template import template
+from tests import left_out
+from tests.fakes.clone import Clone
+from tests.faults.stage import Stage
+from tests.workload.test_corpora import CORPORA, build
+
+SCHEMA = """
+CREATE TABLE owner(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE item(
+    id INTEGER PRIMARY KEY, owner INTEGER REFERENCES owner(id), price NUMERIC, "group" ANY,
+    created_at TEXT, late AS (price > 3));
+CREATE INDEX item_owner ON item(owner);
+CREATE INDEX item_recent ON item(owner, created_at) WHERE price > 0;
+CREATE INDEX item_name ON item(lower(created_at));
+CREATE TABLE empty(id INTEGER PRIMARY KEY);
+CREATE VIRTUAL TABLE words USING fts5(word);
+CREATE VIRTUAL TABLE box USING rtree(id, low, high);
+INSERT INTO owner VALUES (1, 'a'), (2, 'b');
+INSERT INTO item(owner, price, "group", created_at) VALUES
+    (1, 2, 1, '2026-01-01'), (2, 2.5, 'x', '2026-01-02'), (1, 4, x'00', NULL);
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    database = tmp_path / "app.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(SCHEMA)
+    return database
+
+
+def test_keys_and_indexes_suggest_queries(file: Path) -> None:
+    text = template(file, "app.db", "my.toml", "app.db")
+    columns = 'id, owner, CAST(price AS REAL) AS price, CAST("group" AS BLOB) AS "group", created_at, late'
+    assert {name: query["sql"] for name, query in tomllib.loads(text)["query"].items()} == {
+        "get-item": f"SELECT {columns} FROM item WHERE id = ?",
+        "item-by-owner": f"SELECT {columns} FROM item WHERE owner = ? ORDER BY id LIMIT 50",
+        "recent-item-by-owner": (
+            f"SELECT {columns} FROM item WHERE owner = ? AND (price > 0) "
+            "ORDER BY created_at DESC, id DESC LIMIT 50"
+        ),
+        "get-owner": "SELECT * FROM owner WHERE id = ?",
+    }
+    listed = [line.split()[1] for line in text.splitlines() if " rows): " in line]
+    assert listed == ["empty", "item", "owner"], "tables of its virtual tables are no tables"
+
+
+def test_an_insert_is_proposed_where_no_key_forbids_it(database: Path) -> None:
+    queries = tomllib.loads(template(database, "app.db", "my.toml", "app.db"))["query"]
+    assert queries["add-document"]["transaction"] == "immediate"
+    assert queries["add-document"]["sql"] == (
+        "INSERT INTO document(owner, title, size, body) VALUES (?, ?, ?, ?)"
+    )
+
+
+def test_what_is_no_database_is_told(tmp_path: Path) -> None:
+    other = tmp_path / "a.txt"
+    other.write_text("text")
+    with pytest.raises(UsageError, match=r"a\.txt: it is no SQLite database"):
+        template(other, "a.txt", "my.toml", "a.txt")
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_what_it_proposes_can_be_measured(name: str, tmp_path: Path) -> None:
+    known: Catalog = definitions.load()
+    database = build(tmp_path, name).with_suffix(".db")
+    before = database.read_bytes()
+    written = tmp_path / "begun.toml"
+    written.write_text(template(database, database.name, "begun.toml", name), "utf-8")
+    assert catalogue(read(written, known), snapshot(database, tmp_path), known).scenarios
+    assert database.read_bytes() == before
+
+
+def test_from_init_to_the_answers_without_an_edit(tmp_path: Path, hyperfine_program: str) -> None:
+    left_out.tool("rust")
+    clone = Stage(tmp_path, hyperfine_program).real()
+    (clone.root / "mine").mkdir()
+    build(clone.root, "chat")
+    begun = clone.sqlitmus("workload", "init", "mine/my.toml", "--database", "chat.db")
+    assert begun.code == 0, begun.err
+    assert 'database = "../chat.db"' in (clone.root / "mine/my.toml").read_text("utf-8")
+    done = clone.sqlitmus("workload", "verify", "mine/my.toml", "-r", "rust")
+    assert done.code == 0, done.out + done.err
+
+
+def test_a_file_is_not_written_over(clone: Clone) -> None:
+    clone.write("my.toml", "")
+    done = clone.sqlitmus("workload", "init", "my.toml", "--database", "app.db")
+    assert (done.code, done.err) == (
+        2,
+        "sqlitmus: CLONE/my.toml is there already; choose another name, or remove it\n",
+    )
