@@ -40,6 +40,10 @@ def workload(
         ),
     ] = None,
     *,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse a trace of which something cannot be measured."),
+    ] = False,
     explain: Explain = False,
     options: Options,
 ) -> None:
@@ -65,6 +69,7 @@ def workload(
         *(path, catalog, progress.insist),
         sample=parsed(sample) if sample else None,
         runners=len(options.runners),
+        strict=strict,
     )
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")

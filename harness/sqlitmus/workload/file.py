@@ -183,6 +183,11 @@ class Source:
         self._text, self._lines, self._traced = text, Lines(text), traced or {}
 
     @property
+    def is_traced(self) -> bool:
+        """Whether its queries are those of a trace."""
+        return bool(self._traced)
+
+    @property
     def database(self) -> Path:
         """The path of the database, which the file gives relative to itself."""
         return self.beside(self.workload.database)

@@ -133,26 +133,47 @@ class Part:
     notes: list[str]
 
 
-def parts_of(source: Source, file: Path) -> list[Part]:
+def parts_of(source: Source, file: Path, leave: Callable[[str], None] | None = None) -> list[Part]:
     """The workload's queries on the database in `file`, in the order of the TOML file.
 
-    Raises UsageError that names all that cannot be measured, each with its file and line.
+    Raises UsageError that names all that cannot be measured, each with its file and line; those of
+    a trace are left out where `leave` is told why, unless they are all.
     """
-    problems: list[str] = []
+    wrong: dict[str, list[str]] = {}
     parts: list[Part] = []
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
         for name, query in source.workload.query.items():
+            problems: list[str] = []
             if name in (MIX, START, *paced(source.workload)):
                 words = f"{name} is the name of a case that is made by itself; choose another"
                 problems.append(str(source.wrong(("query", name), words)))
-                continue
-            part = _part(source, name, query, connection, problems.append)
-            if part:
-                parts.append(part)
-        if problems:
-            raise source.errors(problems)
+                part = None
+            else:
+                part = _part(source, name, query, connection, problems.append)
+            parts += [part] if part else []
+            wrong |= {name: problems} if problems else {}
+        if wrong and (leave is None or not source.is_traced or not parts):
+            raise source.errors([words for problems in wrong.values() for words in problems])
+        if wrong and leave:
+            for words in _left_out(source, wrong):
+                leave(words)
         written = {table for part in parts for table in part.written}
         return [_beside_writes(part, written, connection) for part in parts]
+
+
+def _left_out(source: Source, wrong: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Which queries of a trace are not measured, by reason, without advice that is no trace's."""
+    weights = {name: query.weight for name, query in source.workload.query.items()}
+    total, left = sum(weights.values()), sum(weights[name] for name in wrong)
+    reasons: dict[str, list[str]] = {}
+    for name, (first, *_) in wrong.items():
+        place, _, reason = first.partition(": ")
+        reasons.setdefault(reason.partition("; ")[0], [place]).append(name)
+    head = f"read without {left:,.0f} of {total:,.0f} queries ({left / total:.1%})"
+    yield f"{source.workload.trace}: {head}, which cannot be measured"
+    for reason, (place, *names) in reasons.items():
+        times = sum(weights[name] for name in names)
+        yield f"{place}: left out {times:,.0f} times: {reason}"
 
 
 def _beside_writes(part: Part, written: set[str], connection: sqlite3.Connection) -> Part:
@@ -283,12 +304,17 @@ AUTOCHECKPOINT = 1000  # pages of the log, SQLite's default
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
-def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
+def catalogue(
+    source: Source,
+    copy: Snapshot,
+    catalog: Catalog,
+    leave: Callable[[str], None] | None = None,
+) -> Catalog:
     """`catalog` with the workload's scenarios and suite in place of its own.
 
-    Raises UsageError with file and line for a query that cannot be measured.
+    Raises UsageError with file and line for a query that cannot be measured; see `parts_of`.
     """
-    parts = parts_of(source, copy.file)
+    parts = parts_of(source, copy.file, leave)
     name, profile = source.profile(catalog)
     written = _writing(copy, parts, dict(profile.pragmas))
     scenarios = {part.name: _alone(part, name, written[part.name]) for part in parts}
@@ -561,31 +587,22 @@ def read(
     say: Callable[[str], None] = lambda _: None,
     sample: float | None = None,
     runners: int = 0,
+    *,
+    strict: bool = False,
 ) -> Ready:
     """The workload in `file`, with a new copy of its database, or of a `sample` of that, for so
-    many runners; 0 stands for all.
+    many runners; 0 stands for all. Without `strict`, what of a trace cannot be measured is left
+    out, and told.
 
     Raises UsageError with file and line for what cannot be measured, and NotFit where copies for
     all that write at once do not fit on the disk.
     """
     source = with_queries(read_file(file, catalog), say)
     copy = snapshot(source.database, fixture.snapshots(), say, sample)
-    workload = source.workload
-    planned = PlannedWorkload(
-        file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),
-        database=copy.about.name,
-        **copy.about.model_dump(exclude={"name", "content"}),
-        **workload.limits.model_dump(),
-        shares=_shares(workload),
-        writing=[],
-        workers=workload.workers,
-        sample=sample,
-        paced=paced(workload),
-        round=sum(shares([query.weight for query in workload.query.values()])),
-    )
     try:
-        whole = catalogue(source, copy, catalog)
-        writing = [name for name in workload.query if whole.scenarios[name].writes]
+        whole = catalogue(source, copy, catalog, None if strict else say)
+        measured = {n: query for n, query in source.workload.query.items() if n in whole.scenarios}
+        writing = [name for name in measured if whole.scenarios[name].writes]
         if writing:
             seats = runners or sum(s.role in ("runner", "floor") for s in catalog.runners.values())
             copies = seats + ALONE
@@ -593,9 +610,22 @@ def read(
     except (UsageError, NotFit):
         fixture.forget_snapshots()
         raise
+    workload = source.workload.model_copy(update={"query": measured})
+    planned = PlannedWorkload(
+        file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),
+        database=copy.about.name,
+        **copy.about.model_dump(exclude={"name", "content"}),
+        **workload.limits.model_dump(),
+        shares=_shares(workload),
+        writing=writing,
+        workers=workload.workers,
+        sample=sample,
+        paced=paced(workload),
+        round=sum(shares([query.weight for query in measured.values()])),
+    )
     return Ready(
         whole,
-        planned.model_copy(update={"writing": writing}),
+        planned,
         (name := source.profile(catalog)[0]),
         whole.profiles[name].pragmas,
     )

@@ -55,6 +55,61 @@ class Line(Model):
     connection: int | str | None = None
 
 
+# A trace that a driver writes has values in its SQL: those that differ become parameters.
+
+_VALUE = "\ue000"  # stands for a value that was taken out
+_LITERAL = re.compile(
+    r"""("(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/)"""
+    r"""|([xX]'[0-9a-fA-F]*'|'(?:[^']|'')*'|(?<![\w.$:@?])\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?!\w)""",
+    re.DOTALL,
+)
+
+
+def taken_out(line: Line) -> Line:
+    """`line` with its values as parameters, where it says no parameters itself."""
+    if "parameters" in line.model_fields_set:
+        return line
+    values: list[Scalar] = []
+
+    def take(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[1]
+        values.append(_of_literal(match[2]))
+        return _VALUE
+
+    return line.model_copy(update={"sql": _LITERAL.sub(take, line.sql), "parameters": values})
+
+
+def _of_literal(text: str) -> Scalar:
+    if text[0] in "xX":
+        return bytes.fromhex(text[2:-1])
+    if text[0] == "'":
+        return text[1:-1].replace("''", "'")
+    number = float(text)
+    # JavaScript's drivers write all numbers as reals
+    return int(text) if text.isdigit() else int(number) if number.is_integer() else number
+
+
+def put_back(sql: str, rows: "Rows") -> tuple[str, "Rows"]:
+    """`sql` with `?` for values that differ from row to row, which are left, and the others."""
+    if _VALUE not in sql:
+        return sql, rows
+    columns = [*zip(*rows, strict=True)]
+    differ = [len({*column}) > 1 for column in columns]
+    first, *others = sql.split(_VALUE)
+    text = first
+    for column, differs, rest in zip(columns, differ, others, strict=True):
+        text += ("?" if differs else _literal(column[0])) + rest
+    left = [[value for value, differs in zip(row, differ, strict=True) if differs] for row in rows]
+    return text, left if any(differ) else []
+
+
+def _literal(value: Scalar) -> str:
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return "'{}'".format(value.replace("'", "''")) if isinstance(value, str) else str(value)
+
+
 @dataclass(slots=True)
 class Unit:
     """What one connection did at once: statements of a transaction, or one without; with the
@@ -130,7 +185,10 @@ class Trace:
         except ValueError:
             self._wrong(number, "it is no JSON in UTF-8")
         else:
-            return line.model_copy(update={"sql": line.sql.strip().rstrip(";").rstrip()})
+            bare = line.model_copy(update={"sql": line.sql.strip().rstrip(";").rstrip()})
+            return (
+                bare if _BEGIN.fullmatch(bare.sql) or _END.fullmatch(bare.sql) else taken_out(bare)
+            )
         return None
 
     def _wrong(self, number: int, problem: str) -> None:
@@ -244,15 +302,12 @@ def _alike(numbered: tuple[int, Line]) -> tuple[str, Operation | None, int]:
 
 def _query(shape: Shape, group: _Group) -> Query:
     kind, runs = shape
-    statements = [
-        Statement(
-            sql=run.sql,
-            operation=run.operation,
-            parameters=group.pool(number) if run.values else [],
-            repeat=run.repeat,
+    statements: list[Statement] = []
+    for number, run in enumerate(runs):
+        sql, rows = put_back(run.sql, group.pool(number) if run.values else [])
+        statements.append(
+            Statement(sql=sql, operation=run.operation, parameters=rows, repeat=run.repeat)
         )
-        for number, run in enumerate(runs)
-    ]
     return Query(weight=group.count, transaction=kind, statements=statements)
 
 

@@ -158,6 +158,28 @@ def test_values_of_each_kind_are_bound(traced: Traced) -> None:
     assert made["select"].parts()[0].parameters == [[None, 1, 2.5, "a", b"\x00\xff"]]
 
 
+def test_values_in_the_sql_that_differ_become_parameters(traced: Traced) -> None:
+    sql = (
+        """SELECT "a 1", t2 FROM document WHERE id = {}.0 AND owner = 'o''{}' """
+        "AND body = x'0{}' LIMIT 50"
+    )
+    made = queries(traced(*({"sql": sql.format(n, n, n)} for n in (1, 2, 1))))
+    (part,) = made["select-document"].parts()
+    assert part.sql == (
+        """SELECT "a 1", t2 FROM document WHERE id = ? AND owner = ? AND body = ? LIMIT 50"""
+    )
+    assert part.parameters == [[1, "o'1", b"\x01"], [2, "o'2", b"\x02"], [1, "o'1", b"\x01"]]
+
+
+def test_values_in_the_sql_that_are_always_the_same_stay(traced: Traced) -> None:
+    sql = (
+        "SELECT title FROM document WHERE owner = 'it''s' AND size > 1.5 AND body <> x'00' LIMIT 3"
+    )
+    made = queries(traced({"sql": "BEGIN"}, {"sql": sql}, {"sql": "COMMIT"}, {"sql": sql}))
+    for query in made.values():
+        assert [(part.sql, part.parameters) for part in query.parts()] == [(sql, [])]
+
+
 def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(traced: Traced) -> None:
     made = queries(
         traced(
@@ -288,3 +310,32 @@ def test_sql_that_cannot_be_measured_is_told_by_its_line(
         catalogue(source, copy, catalog)
     assert str(told.value).startswith(f"{tmp_path / 'app.jsonl'}:2: ")
     assert message in str(told.value)
+
+
+def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
+    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
+) -> None:
+    forget = "DELETE FROM event WHERE id = ?"
+    word = "INSERT INTO word VALUES (?, 1)"
+    removed = [at("BEGIN"), at(ADD, 1, 2), at("DELETE FROM event"), at("COMMIT")]
+    source = traced(*[at(GET, 1)] * 6, at(forget, 1), *removed, at(word, "x"), at(forget, 2))
+    (tmp_path / "copies").mkdir()
+    copy = snapshot(database, tmp_path / "copies")
+    made = catalogue(source, copy, catalog, heard.append)
+    assert list(made.scenarios) == ["select-document", "start"]
+    file = tmp_path / "app.jsonl"
+    assert heard == [
+        "app.jsonl: read without 4 of 10 queries (40.0%), which cannot be measured",
+        f"{file}:7: left out 3 times: it deletes from event",
+        f"{file}:12: left out 1 times: word has no rowid, by which new rows would be known",
+    ]
+
+
+def test_a_trace_of_which_nothing_can_be_measured_is_refused(
+    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
+) -> None:
+    source = traced(at("DELETE FROM event"))
+    (tmp_path / "copies").mkdir()
+    copy = snapshot(database, tmp_path / "copies")
+    with pytest.raises(UsageError, match=r"app.jsonl:1: it deletes from event"):
+        catalogue(source, copy, catalog, heard.append)

@@ -46,7 +46,8 @@ def file(tmp_path: Path) -> Path:
 
 def test_keys_and_indexes_suggest_queries(file: Path) -> None:
     text = template(file, "app.db", "my.toml", "app.db")
-    columns = 'id, owner, CAST(price AS REAL) AS price, CAST("group" AS BLOB) AS "group", created_at, late'
+    casts = 'CAST(price AS REAL) AS price, CAST("group" AS BLOB) AS "group"'
+    columns = f"id, owner, {casts}, created_at, late"
     assert {name: query["sql"] for name, query in tomllib.loads(text)["query"].items()} == {
         "get-item": f"SELECT {columns} FROM item WHERE id = ?",
         "item-by-owner": f"SELECT {columns} FROM item WHERE owner = ? ORDER BY id LIMIT 50",
