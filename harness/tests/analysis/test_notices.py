@@ -123,10 +123,19 @@ def test_a_plan_in_the_words_of_an_older_sqlite_is_the_same_plan() -> None:
 
 
 def test_recorded_answers_that_disagree() -> None:
-    verify = change(checks(plan()), {"checksum": 1}, runner="bun", case="get-pk")
+    verify = change(checks(plan()), {"digest": "cd" * 32}, runner="bun", case="get-pk")
     report = analyse(make(verify=verify))
     assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
     assert "disagree" in report.cases[0].checks
+
+
+def test_checksums_of_texts_that_end_beyond_ascii_are_no_other_answer() -> None:
+    """One language folds their UTF-8, another their UTF-16; the digest is the same."""
+    verify = change(checks(plan()), {"checksum": 1}, runner="bun", case="get-pk")
+    report = analyse(make(verify=verify))
+    assert "disagree" not in "\n".join(worded.notices(report))
+    assert "checksum" not in report.cases[0].checks
+    assert "SHA-256" in report.cases[0].checks
 
 
 def ratios(of: dict[str, float], **changes: Any) -> RunData:
