@@ -73,7 +73,7 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     canaries = [one.of(CANARY, TWIN) for one in comparisons(twin)]
     errs = {
         "headline": any(map(false, said)),
-        "summary": any(s.verdict is not None and s.verdict.different for s in table),
+        "summary": any(s.contrast is not None and s.contrast.verdict.different for s in table),
         "canary": canary_summary("r0", canaries).many,
         "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
         "claims": any_claim(pairs.logs, len(times), correction),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ from sqlitmus.analysis.tails import scaling, tails
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
-from sqlitmus.results.ranking import Comparison, Comparisons
+from sqlitmus.results.ranking import Comparisons, Contrast
 from sqlitmus.results.recommendation import Again, Recommendation
 from sqlitmus.results.report import VERSION, Case, Cell, Measure, Recorded, Report
 from sqlitmus.stats.estimate import Array, medians
@@ -255,8 +256,10 @@ def measures(
     of = compare_with(equal[:, :-1], own, question)
     columns = (typical, ratios(of.logs.mean, of.low, of.high), of.verdicts.names().tolist())
     flat = [
-        None if value is None else Measure(value, ratio, verdict if ratio else None)
-        for value, ratio, verdict in zip(*columns, strict=True)
+        None
+        if value is None
+        else Measure(value, ratio and Contrast(name, reference, ratio, verdict))
+        for value, ratio, verdict, name in zip(*columns, cycle(names), strict=False)
     ]
     return _by_case(flat, shape[1])
 
@@ -294,7 +297,7 @@ def case_of(
     work: str,
     cells: list[Cell],
     compared: Comparisons,
-    canary: Comparison | None,
+    canary: Contrast | None,
     detectable: float | None,
 ) -> Case:
     """The planned `case` with its `cells` in the order of runners; `checks` says what was proven

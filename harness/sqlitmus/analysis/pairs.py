@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.results.ranking import Comparison, Comparisons
+from sqlitmus.results.ranking import Comparisons, Contrast
 from sqlitmus.stats.estimate import (
     LEVEL,
     Array,
@@ -280,11 +280,11 @@ def detectable(pairs: Pairs, question: Question) -> list[float | None]:
 
 def canary_comparisons(
     plan: Plan, times: Array, names: list[str], question: Question
-) -> list[Comparison | None]:
+) -> list[Contrast | None]:
     """Per case what the canary of `times` (cases x runners and canary x blocks) is to the runner
     that it repeats; None where it repeats none."""
     twins, repeated = plan.twins(), plan.repeated()
-    compared: list[Comparison | None] = [None] * len(plan.cases)
+    compared: list[Contrast | None] = [None] * len(plan.cases)
     if twins is None:
         return compared
     whom = [twins[case] for case in repeated]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import ratios
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
-from sqlitmus.results.ranking import Comparison, Contrast, Cost, Excluded, Open, Ranking, place
+from sqlitmus.results.ranking import Contrast, Cost, Excluded, Open, Ranking, place
 from sqlitmus.results.report import (
     Broken,
     CanarySummary,
@@ -42,15 +42,16 @@ def tables(pairs: Sequence[tuple[str, str]], of: Contrasts) -> list[Table]:
     mean, low, high = of.logs.mean, of.low, of.high
     words: list[Verdict] = of.verdicts.names().tolist()
     rows = zip(ratios(mean, low, high), ratios(-mean, -high, -low), words, strict=True)
+    blocks: list[int] = of.logs.count.tolist()
     made: list[dict[tuple[str, str], Contrast]] = []
-    for (number, (runner, reference)), (forth, back, word) in zip(
-        cycle(enumerate(pairs)), rows, strict=False
+    for (number, (runner, reference)), (forth, back, word), count in zip(
+        cycle(enumerate(pairs)), rows, blocks, strict=False
     ):
         if number == 0:
             made.append({})
         if forth and back:
-            made[-1][runner, reference] = Contrast(runner, reference, forth, word)
-            made[-1][reference, runner] = Contrast(reference, runner, back, word.opposite)
+            made[-1][runner, reference] = Contrast(runner, reference, forth, word, count)
+            made[-1][reference, runner] = Contrast(reference, runner, back, word.opposite, count)
     return [*made]
 
 
@@ -259,14 +260,13 @@ def _group(
             runner=names[runner],
             reference=names[reference],
             group=group,
-            ratio=contrast and contrast.ratio,
+            contrast=contrast,
             cases=cases,
             faster=won if runner > reference else lost,
             slower=lost if runner > reference else won,
             equivalent=draws,
             unresolved=cases - won - lost - draws,
             not_ok=gaps[runner],
-            verdict=contrast and contrast.verdict,
         )
 
 
@@ -326,7 +326,7 @@ def headline(
     return statements
 
 
-def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> CanarySummary:
+def canary_summary(runner: str | None, results: Sequence[Contrast | None]) -> CanarySummary:
     """What comparing the reference with itself showed, by p-values before any correction; `runner`
     is None where each case has its own."""
     tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
@@ -372,11 +372,7 @@ def group_order(
     else.
     """
     choices = [runner.name for runner in runners if runner.role == "runner"]
-    table: Table = {
-        (s.runner, s.reference): Contrast(s.runner, s.reference, s.ratio, s.verdict)
-        for s in standings
-        if s.ratio and s.verdict
-    }
+    table: Table = {(s.runner, s.reference): s.contrast for s in standings if s.contrast}
     compared = [name for name in choices if any((name, other) in table for other in choices)]
     if not compared:
         return None
@@ -390,4 +386,4 @@ def group_order(
         if c.group == group and each.runner == name and (each.apart or each.outcome != "ok")
     )  # fmt: skip
     order = replace(rank(table, compared, reference=base, margin=margin), excluded=excluded)
-    return Group(group, max(s.cases for s in standings if s.ratio), order)
+    return Group(group, max(s.cases for s in standings if s.contrast), order)

@@ -17,7 +17,7 @@ from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, st
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.settings import PlannedAdvice, Trial
-from sqlitmus.results.ranking import Change, Comparison, Contrast, Cost, Excluded, Interval, Limit
+from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit
 from sqlitmus.results.recommendation import (
     Advice,
     Composed,
@@ -335,19 +335,16 @@ def _blank(trial: Trial, effect: Effect, reason: str) -> Tried:
     return Tried(trial.group, trial.database, effect, trial.base, trial.new, reason=reason)
 
 
-def _worded(trial: Trial, timed: Tried, compared: Comparison | None) -> Tried:
+def _worded(trial: Trial, timed: Tried, contrast: Contrast | None) -> Tried:
     """The trial with its ratio and what that says."""
-    if compared is None:
+    if contrast is None:
         few = "the two have fewer than 2 blocks in common"
         return _blank(trial, "not resolved", few)
-    untestable = compared.verdict is Verdict.NOT_TESTABLE
+    untestable = contrast.verdict is Verdict.NOT_TESTABLE
     return replace(
         timed,
-        effect=_EFFECTS[compared.verdict.side],
-        ratio=compared.ratio,
-        verdict=compared.verdict,
-        blocks=compared.blocks,
-        needs_blocks=compared.needs_blocks,
+        effect=_EFFECTS[contrast.verdict.side],
+        contrast=contrast,
         reason="too few blocks, or no interval" if untestable else "",
     )
 

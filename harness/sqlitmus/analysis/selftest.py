@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
-from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Group, Report, SelfTest
 from sqlitmus.stats.estimate import Rate, binomial_tail, rate
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
@@ -67,7 +67,7 @@ def tells_apart(report: Report) -> bool:
     its summary or in a sentence."""
     rankings = [each.ranking for each in report.headline if isinstance(each, Group)]
     verdicts = [contrast.verdict for ranking in rankings for contrast in ranking.contrasts]
-    verdicts += [each.verdict for each in report.standings if each.verdict is not None]
+    verdicts += [each.contrast.verdict for each in report.standings if each.contrast]
     verdicts += [pair.verdict for pair in _pairs(report)]
     return any(verdict.different for verdict in verdicts) or any(
         len(ranking.front) + len(ranking.excluded) < len(report.runners) for ranking in rankings
@@ -105,7 +105,7 @@ def _slowed(run: RunData) -> RunData:
     return replace(run, samples=replace(run.samples, time=time))
 
 
-def _pairs(report: Report) -> list[Comparison]:
+def _pairs(report: Report) -> list[Contrast]:
     return [pair for case in report.cases for pair in case.comparisons]
 
 
@@ -114,18 +114,18 @@ def _is_slower(report: Report, runner: str, reference: str) -> bool:
     return any(pair is not None and pair.verdict.side == "slower" for pair in pairs)
 
 
-def _holds_one(pair: Comparison) -> bool:
+def _holds_one(pair: Contrast) -> bool:
     """Whether the interval does not exclude that both are equal; equal values have none."""
     low, high = pair.ratio.low, pair.ratio.high
     return low is None or high is None or low <= 1 <= high
 
 
-def _matters(pair: Comparison, margin: float) -> bool:
+def _matters(pair: Contrast, margin: float) -> bool:
     """Whether the two are told apart, with a ratio beyond the margin."""
     return pair.verdict.different and not 1 / (1 + margin) <= pair.ratio.value <= 1 + margin
 
 
-def _furthest(report: Report, apart: Sequence[Comparison]) -> str:
+def _furthest(report: Report, apart: Sequence[Contrast]) -> str:
     """How far the two copies are apart that differ most, as a sentence."""
     pairs = apart or _pairs(report)
     if not pairs:

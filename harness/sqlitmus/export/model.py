@@ -110,12 +110,12 @@ class SettingRow(Model):
     reason: Words
     base: str
     new: str
-    ratio: Annotated[Number, "ratio.value"]
-    ratio_low: Annotated[Number, "ratio.low"]
-    ratio_high: Annotated[Number, "ratio.high"]
-    verdict: Verdict | None
+    ratio: Annotated[Number, "contrast.ratio.value"]
+    ratio_low: Annotated[Number, "contrast.ratio.low"]
+    ratio_high: Annotated[Number, "contrast.ratio.high"]
+    verdict: Annotated[Verdict | None, "contrast.verdict"]
     blocks: int = Field(ge=0)
-    needs_blocks: int | None
+    needs_blocks: Annotated[int | None, "contrast.needs_blocks"]
     base_ns_per_unit: Annotated[Number, "base_time.value"]
     new_ns_per_unit: Annotated[Number, "new_time.value"]
 
@@ -288,8 +288,9 @@ def _columns(figure: Figure) -> dict[str, Any]:
     if not figure.primary:
         columns = {figure.column: columns[figure.column]}
     if figure.judged:
-        columns |= _bounded(f"{figure.name}_ratio", f"{measure}.ratio")
-        columns[f"{figure.name}_verdict"] = Annotated[Verdict | None, f"{measure}.verdict"]
+        contrast = f"{measure}.contrast"
+        columns |= _bounded(f"{figure.name}_ratio", f"{contrast}.ratio")
+        columns[f"{figure.name}_verdict"] = Annotated[Verdict | None, f"{contrast}.verdict"]
     return columns
 
 

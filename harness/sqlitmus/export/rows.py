@@ -85,7 +85,9 @@ def _settings(machine: str, report: Report) -> Iterator[SettingRow]:
         if isinstance(advice, Advice):
             for setting in advice.settings:
                 of = {"machine": machine, "report": report, "advice": advice, "setting": setting}
-                yield from (_read(SettingRow, tried, **of) for tried in setting.tried)
+                for tried in setting.tried:
+                    blocks = tried.contrast.blocks if tried.contrast else 0
+                    yield _read(SettingRow, tried, blocks=blocks, **of)
 
 
 def _decisions(machine: str, report: Report) -> Iterator[Recommendation]:

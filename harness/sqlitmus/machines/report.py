@@ -38,9 +38,9 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     on at least two and more than half of them.
     """
     counted = {
-        name: answer.verdict
+        name: answer.contrast.verdict
         for name, answer in zip(names, answers, strict=True)
-        if answer.verdict is not None and not answer.emulated
+        if answer.contrast and not answer.emulated
     }
     beside = _beside(answers, names)
     if not counted:
@@ -73,11 +73,14 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
 def _contradict(answers: Sequence[Answer], level: float) -> bool:
     """Whether differences of native processes with a p of at most `level` are contradicted."""
     verdicts = {
-        answer.verdict
+        contrast.verdict
         for answer in answers
-        if answer.verdict
+        if (contrast := answer.contrast)
         and not answer.emulated
-        and (not answer.verdict.different or (answer.p is not None and answer.p <= level))
+        and (
+            not contrast.verdict.different
+            or (contrast.adjusted is not None and contrast.adjusted <= level)
+        )
     }
     sides = {verdict.side for verdict in verdicts}
     material = any(verdict.material for verdict in verdicts)
@@ -87,8 +90,8 @@ def _contradict(answers: Sequence[Answer], level: float) -> bool:
 def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
     """The machines that do not count, in words."""
     pairs = list(zip(names, answers, strict=True))
-    emulated = [name for name, a in pairs if a.emulated and a.verdict is not None]
-    silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if a.verdict is None]
+    emulated = [name for name, a in pairs if a.emulated and a.contrast]
+    silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if not a.contrast]
     parts = [
         f"{what} on: {', '.join(machines)}"
         for what, machines in (("no answer", silent), ("emulated, not counted", emulated))

@@ -118,14 +118,9 @@ def _answers(report: Report, reference: str, foreign: list[str]) -> dict[Place, 
             if runner == reference:
                 continue
             marked = runner in foreign or reference in foreign
-            comparison = against.get(runner)
-            if comparison is not None:
-                answers[case.id, runner] = Answer(
-                    comparison.ratio, comparison.verdict, emulated=marked, p=comparison.adjusted
-                )
-                continue
             reason = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
-            answers[case.id, runner] = Answer(said=reason, emulated=marked)
+            contrast = against.get(runner)
+            answers[case.id, runner] = Answer(contrast, "" if contrast else reason, marked)
     return answers
 
 

@@ -7,24 +7,22 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from sqlitmus.results.report import Interval, Notice, Report, Statement
+from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.report import Notice, Report, Statement
 from sqlitmus.vocabulary.text import json_text
 from sqlitmus.vocabulary.verdicts import HoldsWord, Scheme, Verdict
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one machine says of a pair. Without a verdict `said` is why there is none; `emulated`
-    where one of the two runners is a process of another architecture than the machine's. `p` is
-    that of no difference, corrected on that machine; None where it is not known."""
+    """What one machine says of a pair. Without a contrast `said` is why there is none; `emulated`
+    where one of the two runners is a process of another architecture than the machine's."""
 
-    ratio: Interval | None = None
-    verdict: Verdict | None = None
+    contrast: Contrast | None = None
     said: str = ""
     emulated: bool = False
-    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,27 +25,30 @@ class Interval:
         return 1 / (1 + margin) < self.low and self.high < 1 + margin
 
 
-# The ratios of all pairs of runners in one case, as columns.
-
-
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """`runner` against `reference` in one case, from `blocks` paired blocks.
+class Contrast:
+    """The time of `runner` over the reference's, from `blocks` paired blocks, and what it shows.
 
     `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
     is that of no difference, two-sided, and `adjusted` the same after the report's correction.
     `next` is where the ratio of one more session would lie; None for fewer than three sessions.
+    `implied` is the side on which a chain of other contrasts puts the runner where this one does
+    not tell.
     """
 
     runner: str
     reference: str
     ratio: Interval
     verdict: Verdict
-    blocks: int
+    blocks: int = 0
     needs_blocks: int | None = None
     p: float | None = None
     adjusted: float | None = None
     next: Interval | None = None
+    implied: Side = "undecided"
+
+
+# The ratios of all pairs of runners in one case, as columns.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Comparisons:
     next_low: list[float | None]
     next_high: list[float | None]
 
-    def of(self, runner: str, reference: str) -> Comparison | None:
+    def of(self, runner: str, reference: str) -> Contrast | None:
         """`runner` against `reference`; None if one of them is not here or they share no block."""
         if runner == reference or runner not in self.runners or reference not in self.runners:
             return None
@@ -78,7 +81,7 @@ class Comparisons:
         verdict = self.verdict[at]
         if ratio is None or verdict is None:
             return None
-        return Comparison(
+        return Contrast(
             runner,
             reference,
             ratio,
@@ -92,12 +95,12 @@ class Comparisons:
             else None,
         )
 
-    def against(self, reference: str) -> dict[str, Comparison]:
+    def against(self, reference: str) -> dict[str, Contrast]:
         """All that can be compared with `reference`, by runner."""
         found = ((name, self.of(name, reference)) for name in self.runners)
         return {name: one for name, one in found if one is not None}
 
-    def __iter__(self) -> Iterator[Comparison]:
+    def __iter__(self) -> Iterator[Contrast]:
         """Every ordered pair that has a ratio, by runner, then reference."""
         found = (self.of(*pair) for pair in permutations(self.runners, 2))
         return (one for one in found if one is not None)
@@ -124,18 +127,6 @@ def _interval(
 
 
 Limit = Literal["memory", "start-up", "p99", "durability"]
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """The time of `runner` over the reference's, and what it shows. `implied` is the side on which
-    a chain of other contrasts puts the runner where this one does not tell."""
-
-    runner: str
-    reference: str
-    ratio: Interval
-    verdict: Verdict
-    implied: Side = "undecided"
 
 
 @dataclass(frozen=True, slots=True)

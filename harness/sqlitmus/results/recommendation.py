@@ -249,20 +249,16 @@ class Published:
 @dataclass(frozen=True, slots=True)
 class Tried:
     """A setting on one group of queries and one database: time of the case `new` over that of
-    `base`. `needs_blocks` is about how many would settle a `not resolved`; `reason` is said where
-    there is no figure. Times are ns per unit of work."""
+    `base`; `reason` is said where there is no figure. Times are ns per unit of work."""
 
     group: str
     database: str
     effect: Effect
     base: str = ""
     new: str = ""
-    ratio: Interval | None = None
-    verdict: Verdict | None = None
+    contrast: Contrast | None = None
     base_time: Interval | None = None
     new_time: Interval | None = None
-    blocks: int = 0
-    needs_blocks: int | None = None
     reason: str = ""
 
 

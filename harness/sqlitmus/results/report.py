@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sqlitmus.results.claims import Claim
-from sqlitmus.results.ranking import Comparison, Comparisons, Interval, Ranking
+from sqlitmus.results.ranking import Comparisons, Contrast, Interval, Ranking
 from sqlitmus.results.recommendation import Advice, Recommendation, Weighed, Weighing
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Syncs
@@ -269,18 +269,17 @@ Statement = Annotated[
 # What a report shows: made once by `analysis`, read by every renderer, saved as `summary.json`.
 
 
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of a cell beside its primary time: its value over the blocks, and its ratio to that
-    of the report's reference with a verdict of its own; both None for the reference itself, for a
-    figure that is not judged or not of equal work, and where one of the two is unknown or 0."""
+    """A figure of a cell beside its primary time: its value over the blocks, and how that compares
+    with the report's reference's; None for the reference itself, for a figure that is not judged or
+    not of equal work, and where one of the two is unknown or 0."""
 
     value: float
-    ratio: Interval | None = None
-    verdict: Verdict | None = None
+    contrast: Contrast | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +345,7 @@ class Case:
     checks: str
     cells: list[Cell]
     comparisons: Comparisons
-    canary: Comparison | None
+    canary: Contrast | None
     notes: list[str] = field(default_factory=list[str])
     detectable: float | None = None
     work: str = ""
@@ -377,22 +376,21 @@ class Runner:
 class Standing:
     """A runner against one reference over all cases of `group` that both can do.
 
-    `ratio` is the geometric mean over those cases; the intervals of all of a report's standings
-    hold together with 95 %. `verdict` is read off them, None without a ratio; `cases` says over how
-    many cases, and the counts what each case says by itself.
+    `contrast` is the geometric mean over those cases, of which there are `cases`; None without
+    any. The intervals of all of a report's standings hold together with 95 %; the counts are what
+    each case says by itself.
     """
 
     runner: str
     reference: str
     group: str
-    ratio: Interval | None
+    contrast: Contrast | None
     cases: int
     faster: int
     slower: int
     equivalent: int
     unresolved: int
     not_ok: int
-    verdict: Verdict | None = None
 
 
 # What operations under load took at most, and throughput over numbers of workers.

@@ -135,21 +135,23 @@ def test_a_planted_effect_gets_its_word_and_its_size(
 ) -> None:
     tried = of(advice, name).tried[0]
     assert tried.effect == effect
-    assert tried.ratio
-    assert tried.ratio.low is not None
-    assert tried.ratio.high is not None
-    assert tried.ratio.low < RATIOS[name] < tried.ratio.high
-    assert tried.blocks == 12
+    assert tried.contrast
+    ratio = tried.contrast.ratio
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < RATIOS[name] < ratio.high
+    assert tried.contrast.blocks == 12
 
 
 def test_a_difference_that_is_resolved_and_smaller_than_the_margin_does_nothing() -> None:
     """A page said that a setting hurts, which made reads 2 % slower; 5 % count as nothing."""
     small = of(advised(truth={**RATIOS, SLOWER: 1.02}), SLOWER)
     effect = small.tried[0]
-    assert effect.ratio is not None
-    assert effect.ratio.low is not None
-    assert effect.ratio.low > 1
-    assert (effect.effect, effect.verdict) == ("does nothing here", Verdict.EQUIVALENT)
+    contrast = effect.contrast
+    assert contrast is not None
+    assert contrast.ratio.low is not None
+    assert contrast.ratio.low > 1
+    assert (effect.effect, contrast.verdict) == ("does nothing here", Verdict.EQUIVALENT)
     assert small.counsel == "does nothing"
 
 
@@ -157,15 +159,16 @@ def test_what_is_not_shown_to_be_nothing_is_not_called_nothing() -> None:
     of_few = plan() | {"margin": 0.001}
     tried = of(advised(of_few), EMPTY).tried[0]
     assert tried.effect == "not resolved"
-    assert tried.needs_blocks
-    assert tried.needs_blocks > 12
+    assert tried.contrast
+    assert tried.contrast.needs_blocks
+    assert tried.contrast.needs_blocks > 12
 
 
 def test_a_refused_pragma_is_unsupported_and_the_others_go_on(advice: Advice) -> None:
     tried = of(advice, REFUSED).tried[0]
     assert tried.effect == "unsupported"
     assert tried.reason == "PRAGMA nothing: no such thing"
-    assert tried.ratio is None
+    assert tried.contrast is None
     assert of(advice, REFUSED).counsel == "no answer"
     assert of(advice, FASTER).counsel == "set it"
 
@@ -181,7 +184,7 @@ def test_what_still_warms_up_carries_no_recommendation(name: str) -> None:
     """A page recommended a setting by sorts that it said were compared with nothing."""
     setting = of(advised(warming=case_of(name)), name)
     tried = setting.tried[0]
-    assert (str(tried.effect), tried.ratio) == ("still warming up", None)
+    assert (str(tried.effect), tried.contrast) == ("still warming up", None)
     assert tried.reason.startswith("with the setting, its second half took 11.0 % less time than")
     assert tried.new_time
     assert setting.counsel == "no answer"

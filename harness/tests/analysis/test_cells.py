@@ -261,17 +261,18 @@ def cell_secondary(of: RunData, name: str = "bun", reference: str | None = None)
 
 def told(found: Cell) -> list[str | None]:
     measured = map(found.figures.get, ("cold", "cpu", "peak_rss"))
-    return [measure and measure.verdict for measure in measured]
+    return [of and of.contrast and of.contrast.verdict for of in measured]
 
 
 def test_each_figure_has_a_ratio_and_a_verdict_of_its_own() -> None:
     found = cell_secondary(run(lines(cold=1.5, cpu=0.5, memory=1.0)))
     assert told(found) == ["materially slower", "materially faster", "equivalent"]
     cold = found.figures["cold"]
-    assert cold.ratio is not None
-    assert cold.ratio.low is not None
-    assert cold.ratio.high is not None
-    assert cold.ratio.low < 1.5 < cold.ratio.high
+    assert cold.contrast is not None
+    ratio = cold.contrast.ratio
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < 1.5 < ratio.high
     assert cold.value == pytest.approx(7.5e7, rel=0.01)
     time = analyse(run(lines(cold=1.5, cpu=0.5))).cases[0].comparisons.of("bun", "node")
     assert time is not None
@@ -282,14 +283,14 @@ def test_the_reference_shown_is_what_figures_refer_to() -> None:
     of = run(lines(memory=2.0))
     own = cell_secondary(of, "node")
     assert told(own) == [None, None, None]
-    assert own.figures["peak_rss"].ratio is None
+    assert own.figures["peak_rss"].contrast is None
     turned = cell_secondary(of, "node", "bun")
     memory = turned.figures["peak_rss"]
-    assert memory.ratio is not None
-    assert memory.ratio.value == pytest.approx(0.5, rel=0.01)
-    assert memory.verdict == "materially faster"
+    assert memory.contrast is not None
+    assert memory.contrast.ratio.value == pytest.approx(0.5, rel=0.01)
+    assert memory.contrast.verdict == "materially faster"
     itself = cell_secondary(of, "bun", "bun").figures["peak_rss"]
-    assert (itself.value, itself.ratio) == (pytest.approx(8e7, rel=0.01), None)
+    assert (itself.value, itself.contrast) == (pytest.approx(8e7, rel=0.01), None)
 
 
 def test_cpu_of_nothing_is_a_value_without_a_ratio() -> None:
@@ -303,21 +304,21 @@ def test_blocks_with_cpu_of_nothing_have_no_ratio_and_the_others_do() -> None:
     for block in range(18):
         given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
     found = cell_secondary(run(given)).figures["cpu"]
-    assert found.ratio is not None
-    assert found.ratio.value == pytest.approx(2, rel=0.01)
-    assert found.verdict == "materially slower"
+    assert found.contrast is not None
+    assert found.contrast.ratio.value == pytest.approx(2, rel=0.01)
+    assert found.contrast.verdict == "materially slower"
     for block in range(18, 21):
         given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
     found = cell_secondary(run(given)).figures["cpu"]
-    assert found.verdict == "not testable"  # nine blocks are left
+    assert found.contrast is not None
+    assert found.contrast.verdict == "not testable"  # nine blocks are left
 
 
 def test_what_was_never_recorded_is_none() -> None:
     found = cell_secondary(run(change(lines(), {"peak_rss_bytes": None}, label="bun")))
     assert (found.outcome, found.figures.get("peak_rss")) == ("ok", None)
     found = cell_secondary(run(change(lines(), {"peak_rss_bytes": None}, runner="node")))
-    memory = found.figures["peak_rss"]
-    assert (memory.ratio, memory.verdict) == (None, None)
+    assert found.figures["peak_rss"].contrast is None
 
 
 @pytest.mark.parametrize("outcome", ["wrong", "failed", "unsupported"])
@@ -340,7 +341,7 @@ def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> 
         question = Question(0.02, how)
         work: list[Alike] = ["processes"] * cases
         found = measures(CPU, values(cases), work, ["node", "bun"], "node", question)[0][1]
-        return found and found.verdict
+        return found and found.contrast and found.contrast.verdict
 
     assert first(1, correction) == "slower"
     assert first(60, correction) != "slower"

@@ -245,7 +245,7 @@ def test_nothing_measured_at_all_is_still_a_report() -> None:
     report = analyse(make(lines=[], verify=[]))
     assert report.blocks_complete == 0
     assert {cell.outcome for found in report.cases for cell in found.cells} == {"missing"}
-    assert all(standing.ratio is None for standing in report.standings)
+    assert all(standing.contrast is None for standing in report.standings)
     empty = analyse(make(plan(cases=[])))
     assert (empty.cases, empty.standings, empty.groups) == ([], [], [])
 

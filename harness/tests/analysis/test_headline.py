@@ -10,7 +10,7 @@ from sqlitmus.analysis.ranking import headline as headline_of
 from sqlitmus.cli.export import text_of
 from sqlitmus.render.document import sentences
 from sqlitmus.render.html.page import render
-from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case, Group, Interval, Report, Runner, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
@@ -101,9 +101,9 @@ def test_a_run_of_one_runner_orders_nobody() -> None:
     ]
 
 
-def against_itself(verdict: Verdict, value: float = 1.001) -> Comparison:
+def against_itself(verdict: Verdict, value: float = 1.001) -> Contrast:
     interval, p = Interval(value, value - 0.01, value + 0.01), 0.009 if verdict.different else 0.3
-    return Comparison("canary", "node", interval, verdict, 12, p=p)
+    return Contrast("canary", "node", interval, verdict, 12, p=p)
 
 
 def test_the_control_says_in_how_many_cases_it_differs() -> None:
@@ -123,7 +123,7 @@ def test_the_control_says_in_how_many_cases_it_differs() -> None:
     ],
 )
 def test_the_headline_writes_a_ratio_as_the_tables_do(ratio: Interval, text: str) -> None:
-    comparison = Comparison("canary", "node", ratio, Verdict.NOT_RESOLVED, 12)
+    comparison = Contrast("canary", "node", ratio, Verdict.NOT_RESOLVED, 12)
     told = sentences.control(canary_summary("node", [comparison]))
     assert told.endswith(f"the ratio furthest from 1 is {text}.")
 
@@ -158,8 +158,9 @@ def order(verdicts: dict[tuple[str, str], tuple[Verdict, float]], names: list[st
         **{(b, a): (v.opposite, 1 / r) for (a, b), (v, r) in verdicts.items()},
     }
     standings = [
-        Standing(a, b, "reads", Interval(r, r * 0.99, r * 1.01), 3, 0, 0, 0, 3, 0, verdict)
+        Standing(a, b, "reads", contrast, 3, 0, 0, 0, 3, 0)
         for (a, b), (verdict, r) in table.items()
+        for contrast in (Contrast(a, b, Interval(r, r * 0.99, r * 1.01), verdict),)
     ]
     runners = [Runner(name, name, name, name, "runner") for name in names]
     (said,) = headline_of(runners, a_case(), standings, 12, names[0], 0.02)

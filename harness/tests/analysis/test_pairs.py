@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, RunDataError, analyse
-from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.results.report import Report
 from tests import worded
 from tests.analysis.runs import Times, case, counts, drop, make, noisy, plan, samples
@@ -19,11 +19,11 @@ SWAPPED = {
 }
 
 
-def pair(run: RunData, name: str, reference: str, number: int = 0) -> Comparison | None:
+def pair(run: RunData, name: str, reference: str, number: int = 0) -> Contrast | None:
     return analyse(run).cases[number].comparisons.of(name, reference)
 
 
-def certain(run: RunData, name: str, reference: str) -> Comparison:
+def certain(run: RunData, name: str, reference: str) -> Contrast:
     found = pair(run, name, reference)
     assert found is not None
     return found
@@ -74,7 +74,7 @@ def test_one_block_gives_no_ratio_at_all() -> None:
     report = analyse(timed(noisy(), blocks=1))
     assert [list(case.comparisons) for case in report.cases] == [[], []]
     assert [case.canary for case in report.cases] == [None, None]
-    assert all(standing.ratio is None for standing in report.standings)
+    assert all(standing.contrast is None for standing in report.standings)
     assert all(cell.overhead is None for case in report.cases for cell in case.cells)
 
 
@@ -174,13 +174,13 @@ def reported(time: Times, sessions: int, **changes: Any) -> Report:
     return analyse(make(planned, lines=samples(planned, time)))
 
 
-def compared(time: Times, sessions: int) -> Comparison:
+def compared(time: Times, sessions: int) -> Contrast:
     found = reported(time, sessions).cases[0].comparisons.of("bun", "node")
     assert found is not None
     return found
 
 
-def width(found: Comparison) -> float:
+def width(found: Contrast) -> float:
     assert found.ratio.low is not None
     assert found.ratio.high is not None
     return found.ratio.high - found.ratio.low
@@ -301,20 +301,25 @@ def test_a_plan_may_not_ask_for_less_than_an_iteration() -> None:
         make(plan(counts={"get-pk": {"node": counts(1, iterations=0)}}), lines=[])
 
 
+def ratio_of(report: Report) -> Interval:
+    means = (s.contrast for s in report.standings if (s.runner, s.reference) == ("bun", "node"))
+    (mean,) = means
+    assert mean is not None
+    return mean.ratio
+
+
 def test_a_group_knows_no_more_sessions_than_its_cases_do() -> None:
     time = by_session(1.04, 1.10, 0.99)
     alone = reported(time, 3, cases=[case("get")])
     comparison = alone.cases[0].comparisons.of("bun", "node")
-    (mean,) = (s.ratio for s in alone.standings if (s.runner, s.reference) == ("bun", "node"))
+    mean = ratio_of(alone)
     assert comparison is not None
-    assert mean is not None
     assert (mean.value, mean.low, mean.high) == pytest.approx(
         (comparison.ratio.value, comparison.ratio.low, comparison.ratio.high), rel=1e-12
     )
     # what the sessions differ by is not averaged out by a second case
     both = reported(time, 3, cases=[case("get"), case("all")])
-    (pair,) = (s.ratio for s in both.standings if (s.runner, s.reference) == ("bun", "node"))
-    assert pair is not None
+    pair = ratio_of(both)
     assert pair.low is not None
     assert pair.low < 1
     assert worded.headline(both) == ["Reads (2 cases): bun is tied with node."]

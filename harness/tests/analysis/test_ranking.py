@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.ranking import Table, common_set, rank
 from sqlitmus.render.document.ranking import Amounts, say
-from sqlitmus.results.ranking import Comparison, Contrast, Interval
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.results.report import Standing
 from sqlitmus.stats.estimate import freedom_of, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -138,11 +138,17 @@ def standing(run: RunData, name: str, reference: str = "node", group: str = "rea
     return found[0]
 
 
+def mean_of(run: RunData, name: str, reference: str = "node", group: str = "reads") -> Contrast:
+    mean = standing(run, name, reference, group).contrast
+    assert mean is not None
+    return mean
+
+
 def reads(count: int, **changes: object) -> dict[str, object]:
     return plan(NAMES, cases=[case(f"case-{c}") for c in range(count)], **changes)
 
 
-def compared(run: RunData) -> list[Comparison]:
+def compared(run: RunData) -> list[Contrast]:
     return [
         c
         for found in analyse(run).cases
@@ -154,8 +160,7 @@ def compared(run: RunData) -> list[Comparison]:
 def test_the_ratio_of_one_case_is_that_cases_comparison() -> None:
     planned = plan(["node", "bun"], cases=[case("case-0")])  # one pair in one group: no family
     run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
-    mean, alone = standing(run, "bun"), compared(run)[0]
-    assert mean.ratio is not None
+    mean, alone = mean_of(run, "bun"), compared(run)[0]
     assert (mean.ratio.value, mean.ratio.low, mean.ratio.high) == pytest.approx(
         (alone.ratio.value, alone.ratio.low, alone.ratio.high), rel=1e-12
     )
@@ -166,9 +171,10 @@ def test_the_ratio_is_the_geometric_mean_of_the_cases() -> None:
     planned = reads(4)
     run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
     found = standing(run, "bun")
-    assert found.ratio is not None
     ratios = [c.ratio.value for c in compared(run)]
-    assert found.ratio.value == pytest.approx(np.exp(np.log(ratios).mean()), rel=1e-12)
+    assert mean_of(run, "bun").ratio.value == pytest.approx(
+        np.exp(np.log(ratios).mean()), rel=1e-12
+    )
     assert (found.cases, found.slower, found.not_ok) == (4, 4, 0)
 
 
@@ -178,8 +184,7 @@ def test_the_intervals_of_all_pairs_in_all_groups_hold_together() -> None:
     for names, cases in ((["node", "bun"], one), (NAMES, one), (NAMES, two)):
         planned = plan(names, cases=cases)
         run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
-        ratio = standing(run, "bun", group="a").ratio
-        assert ratio is not None
+        ratio = mean_of(run, "bun", group="a").ratio
         assert ratio.high is not None
         widths.append(float(np.log(ratio.high / ratio.value)))
     # 12 blocks leave 8 values; 1, 3 and 6 comparisons
@@ -195,13 +200,12 @@ def test_a_block_that_lacks_a_case_does_not_count() -> None:
     lines = samples(planned, noisy({"bun": 1.2}))
     cut = [x for x in lines if x.get("case") != "case-1" or x["block"] < 11]
     short = [x for x in lines if "block" not in x or x["block"] < 11]
-    partial, whole = (standing(make(planned, lines=some), "bun") for some in (cut, short))
+    partial, whole = (mean_of(make(planned, lines=some), "bun") for some in (cut, short))
     assert partial.ratio == whole.ratio
     assert partial.verdict is Verdict.MATERIALLY_SLOWER
     few = [x for x in lines if x.get("case") != "case-1" or x["block"] < 6]
-    sparse = standing(make(planned, lines=few), "bun")
+    sparse = mean_of(make(planned, lines=few), "bun")
     assert sparse.verdict is Verdict.NOT_TESTABLE
-    assert sparse.ratio is not None
     assert (sparse.ratio.low, sparse.ratio.high) == (None, None)
 
 
@@ -209,13 +213,13 @@ def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
     # nine other cases make the correction of cases stricter than that of the two groups
     others = [case(f"case-{c}", group="other") for c in range(9)]
     planned = plan(["node", "bun"], cases=[case("lone", group="lone"), *others], correction="holm")
-    strengths: set[tuple[Verdict | None, Verdict | None]] = set()
+    strengths: set[tuple[Verdict, Verdict]] = set()
     for percent in np.arange(0, 4, 0.1):
         run = make(planned, lines=samples(planned, noisy({"bun": 1 + percent / 100})))
-        strengths.add((standing(run, "bun", group="lone").verdict, compared(run)[0].verdict))
+        strengths.add((mean_of(run, "bun", group="lone").verdict, compared(run)[0].verdict))
     assert len(strengths) > 2
     assert all(
-        group in (verdict, Verdict.NOT_RESOLVED) or (verdict and group is WEAKER.get(verdict))
+        group in (verdict, Verdict.NOT_RESOLVED) or group is WEAKER.get(verdict)
         for group, verdict in strengths
     ), strengths
 
@@ -246,16 +250,16 @@ def test_all_runners_are_compared_over_the_cases_that_all_completed() -> None:
     assert [standing(run, n).cases for n in ("bun", "deno")] == [4, 4]
     assert [standing(run, n).not_ok for n in ("bun", "deno")] == [0, 2]
     full = make(reads(6))
-    assert standing(run, "bun").ratio != standing(full, "bun").ratio
+    assert mean_of(run, "bun").ratio != mean_of(full, "bun").ratio
 
 
 def test_who_completed_less_than_half_gets_no_ratio_and_costs_nobody_else_a_case() -> None:
     run = lacking(reads(6), {"deno": [0, 1, 2, 3]})
     found = standing(run, "deno")
-    assert (found.ratio, found.cases, found.not_ok) == (None, 0, 4)
+    assert (found.contrast, found.cases, found.not_ok) == (None, 0, 4)
     assert (found.faster, found.slower, found.equivalent, found.unresolved) == (0, 0, 0, 0)
     assert standing(run, "bun").cases == 6
-    assert standing(run, "bun", "deno").ratio is None
+    assert standing(run, "bun", "deno").contrast is None
 
 
 def test_groups_stand_alone() -> None:
@@ -273,8 +277,7 @@ def test_a_ratio_over_a_case_without_interval_has_none() -> None:
     def copied(c: int, label: str, block: int) -> float:
         return time(c, label, block) if c else 1000.0 + block
 
-    found = standing(make(planned, lines=samples(planned, copied)), "bun").ratio
-    assert found is not None
+    found = mean_of(make(planned, lines=samples(planned, copied)), "bun").ratio
     assert (found.low, found.high) == (None, None)
 
 

@@ -111,10 +111,10 @@ def test_cpu_needs_equal_counts_memory_equal_processes(changes: Json, expected: 
     assert "cold" not in cell.figures
     memory, cpu = cell.figures["peak_rss"], cell.figures["cpu"]
     assert memory.value == pytest.approx(2e8, rel=0.01)
-    assert (memory.ratio, memory.verdict) == (None, None)
+    assert memory.contrast is None
     assert cpu.value > 0
     judged = "materially slower" if expected == "iterations" else None
-    assert (cpu.verdict, cpu.ratio is None) == (judged, judged is None)
+    assert (cpu.contrast and cpu.contrast.verdict) == judged
 
 
 def test_processes_that_did_the_same_are_judged_by_all_figures() -> None:
@@ -123,7 +123,7 @@ def test_processes_that_did_the_same_are_judged_by_all_figures() -> None:
     assert (cell.warmup_iterations, cell.warmup_ms) == (3, 100)
     told = {name: counts() for name in ("node", "bun")}
     found = bun(report_of(told)).figures
-    assert {name: measure.verdict for name, measure in found.items()} == {
+    assert {name: of.contrast and of.contrast.verdict for name, of in found.items()} == {
         "cold": "materially slower",
         "cpu": "materially slower",
         "peak_rss": "materially slower",
@@ -153,7 +153,8 @@ def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
             line["peak_rss_bytes"] = round(4e7 * level)
         lines.append(line)
     memory = bun(analyse(make(of, lines=lines))).figures["peak_rss"]
-    assert (memory.verdict == "slower") == expected
+    assert memory.contrast is not None
+    assert (memory.contrast.verdict == "slower") == expected
 
 
 def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:

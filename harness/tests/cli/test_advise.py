@@ -100,7 +100,7 @@ def test_one_pragma_that_fails_leaves_the_others_their_answers(advising: Clone) 
     effects = {s.name: [tried.effect for tried in s.tried] for s in advice.settings}
     assert effects["locked"] == ["failed", "not measured here"]
     assert effects["cache_size"][0] == "not resolved"
-    assert {s.name: s.tried[0].ratio is not None for s in advice.settings} == {
+    assert {s.name: s.tried[0].contrast is not None for s in advice.settings} == {
         "cache_size": True,
         "page_size": True,
         "locked": False,

@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.results import machines as data
-from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.cli.calling import sqlitmus
@@ -29,7 +29,7 @@ def measured(clone: Clone, reference: str) -> Case:
     return case
 
 
-def against(case: Case, runner: str, reference: str) -> Comparison:
+def against(case: Case, runner: str, reference: str) -> Contrast:
     """One comparison of a case."""
     found = case.comparisons.of(runner, reference)
     assert found is not None

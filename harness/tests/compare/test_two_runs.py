@@ -16,7 +16,7 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
 from sqlitmus.compare.two_runs import compare_runs
-from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -75,7 +75,7 @@ def pair(
     return run(planned("old", **changes), old), run(planned("new", **changes), new)
 
 
-def compared(report: Report, number: int = 0) -> Comparison:
+def compared(report: Report, number: int = 0) -> Contrast:
     found = report.cases[number].comparisons.of(NEW, BASE)
     assert found is not None
     return found
@@ -280,7 +280,7 @@ def test_secondary_figures_have_no_verdicts() -> None:
     for cell in compare_runs(*pair(), "bun").cases[0].cells:
         assert {"cold", "cpu", "peak_rss"} <= set(cell.figures)
         for measure in cell.figures.values():
-            assert (measure.ratio, measure.verdict) == (None, None)
+            assert measure.contrast is None
         assert (cell.overhead, cell.overhead_verdict) == (None, None)
 
 

@@ -15,7 +15,7 @@ from sqlitmus.analysis.notices import emulated
 from sqlitmus.machines.report import judge, merged_report, pool
 from sqlitmus.machines.survey import machine_report, reference_of, survey
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.report import Interval
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -54,7 +54,7 @@ def test_each_pair_has_a_row_with_an_answer_per_machine(made: Directory) -> None
     found = row(report, "bun")
     assert found.text == "holds on all 2"
     assert found.verdict == "materially faster"
-    values = [answer.ratio.value for answer in found.answers if answer.ratio]
+    values = [answer.contrast.ratio.value for answer in found.answers if answer.contrast]
     assert values == pytest.approx([0.8, 0.7], rel=0.02)
     # rust-ffi is the floor: no runtime to choose
     assert headline(report)[0] == (
@@ -73,8 +73,7 @@ def test_an_answer_is_that_of_the_machines_own_report(made: Directory) -> None:
             (of,) = (c for c in own.cases if c.id == found.case)
             theirs = of.comparisons.of(found.runner, "node")
             assert theirs is not None
-            ours = found.answers[number]
-            assert (ours.ratio, ours.verdict) == (theirs.ratio, theirs.verdict)
+            assert found.answers[number].contrast == theirs
 
 
 def test_an_emulated_runner_is_flagged_and_counts_for_nothing(made: Directory) -> None:
@@ -144,8 +143,8 @@ def test_the_reference_is_what_most_runs_have_or_what_is_asked(made: Directory) 
     report = reported(made, "bun")
     assert report.reference == "bun"
     found = row(report, "node")
-    assert found.answers[1].ratio is not None
-    assert found.answers[1].ratio.value == pytest.approx(1.25, rel=0.02)
+    assert found.answers[1].contrast is not None
+    assert found.answers[1].contrast.ratio.value == pytest.approx(1.25, rel=0.02)
     with pytest.raises(UsageError, match=r"'deno' cannot be the reference.*bun, node, rust-ffi"):
         reported(made, "deno")
 
@@ -156,12 +155,11 @@ def test_a_machine_without_the_reference_has_no_answer_but_a_report(made: Direct
     made.add("three")
     report = reported(made)
     found = row(report, "bun")
-    assert (found.answers[0].verdict, found.answers[0].said) == (None, "no node")
+    assert (found.answers[0].contrast, found.answers[0].said) == (None, "no node")
     assert found.beside == "no answer on: one (no node)"
     assert report.machines[0].headline
 
 
-ONE = Interval(0.9, 0.8, 1.0)
 SHORT: dict[str, Verdict] = {
     "F": Verdict.MATERIALLY_FASTER,
     "f": Verdict.FASTER,
@@ -173,6 +171,10 @@ SHORT: dict[str, Verdict] = {
 }
 
 
+def contrast(verdict: Verdict, p: float | None = None) -> Contrast:
+    return Contrast("bun", "node", Interval(0.9, 0.8, 1.0), verdict, adjusted=p)
+
+
 def answers(text: str) -> list[Answer]:
     """A letter per machine: x has no answer, a star marks the one before it as emulated."""
     found: list[Answer] = []
@@ -182,7 +184,8 @@ def answers(text: str) -> list[Answer]:
         elif letter == "x":
             found.append(Answer(said="failed"))
         else:
-            found.append(Answer(ONE, SHORT[letter], p=1e-6 if SHORT[letter].different else 0.5))
+            verdict = SHORT[letter]
+            found.append(Answer(contrast(verdict, 1e-6 if verdict.different else 0.5)))
     return found
 
 
@@ -235,7 +238,7 @@ def test_a_machine_that_does_not_count_is_named_with_its_reason() -> None:
 
 def answer(letter: str, *, emulated: bool) -> Answer:
     verdict = SHORT.get(letter)
-    return Answer(ONE if verdict else None, verdict, emulated=emulated)
+    return Answer(contrast(verdict) if verdict else None, emulated=emulated)
 
 
 ANSWERS = st.lists(
@@ -257,10 +260,7 @@ def test_the_order_of_machines_does_not_matter(of: list[Answer], seed: int) -> N
 
 @given(ANSWERS)
 def test_exchanging_the_two_runners_mirrors_the_word(of: list[Answer]) -> None:
-    turned = [
-        Answer(a.ratio, None if a.verdict is None else a.verdict.opposite, "", a.emulated)
-        for a in of
-    ]
+    turned = [replace(a, contrast=a.contrast and contrast(a.contrast.verdict.opposite)) for a in of]
     one, other = judge(of, names(of)), judge(turned, names(of))
     assert (one.word, one.text) == (other.word, other.text)
     assert one.verdict == (None if other.verdict is None else other.verdict.opposite)
@@ -269,7 +269,7 @@ def test_exchanging_the_two_runners_mirrors_the_word(of: list[Answer]) -> None:
 @given(ANSWERS)
 def test_emulated_answers_and_none_change_no_word(of: list[Answer]) -> None:
     found = judge(of, names(of))
-    more = [*of, Answer(ONE, Verdict.SLOWER, "", emulated=True), Answer(said="failed")]
+    more = [*of, Answer(contrast(Verdict.SLOWER), emulated=True), Answer(said="failed")]
     if len(of) > 1:
         again = judge(more, names(more))
         assert (again.word, again.verdict, again.text) == (found.word, found.verdict, found.text)
@@ -311,7 +311,10 @@ def test_another_kind_changes_no_mean() -> None:
 def test_one_of_many_machines_contradicts_only_if_its_answer_stands_a_correction_for_them(
     verdicts: str, p: float, word: str
 ) -> None:
-    given_ = [replace(a, p=p) if a.p and a.p < 0.05 else a for a in answers(verdicts)]
+    given_ = [
+        Answer(contrast(verdict, p if verdict.different else 0.5))
+        for verdict in map(SHORT.__getitem__, verdicts)
+    ]
     assert judge(given_, names(given_)).word == word
 
 
@@ -322,7 +325,7 @@ def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> Non
     for _ in range(1000):
         p, faster = rng.random(20), rng.random(20) < 0.5
         said = [
-            Answer(ONE, SHORT["n" if x > 0.05 else "f" if less else "s"], p=float(x))
+            Answer(contrast(SHORT["n" if x > 0.05 else "f" if less else "s"], float(x)))
             for x, less in zip(p, faster, strict=True)
         ]
         words.append(judge(said, names(said)).word)

@@ -7,7 +7,7 @@ from math import erfc, exp, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from sqlitmus.results.ranking import Comparison, Comparisons, Contrast, Ranking
+from sqlitmus.results.ranking import Comparisons, Contrast, Ranking
 from sqlitmus.results.report import (
     VERSION,
     Block,
@@ -320,7 +320,7 @@ def build_case(
                 samples=list(samples),
                 positions=positions,
                 figures={
-                    figure.name: measure(figure, factor, spread, first=place == 0)
+                    figure.name: measure(figure, name, factor, spread, first=place == 0)
                     for figure in figures.FIGURES
                     if not (cold and figure.primary) and figure.per != "iterations"
                     if not figure.signed  # of cases under load only
@@ -356,7 +356,7 @@ def build_case(
     )
 
 
-def measure(figure: Figure, factor: float, spread: float, *, first: bool) -> Measure:
+def measure(figure: Figure, runner: str, factor: float, spread: float, *, first: bool) -> Measure:
     """A secondary figure; the first cell is the reference and has no comparison."""
     base = BASES.get(figure.name, BASES[figure.unit])
     if figure.unit == "bytes":
@@ -364,7 +364,7 @@ def measure(figure: Figure, factor: float, spread: float, *, first: bool) -> Mea
     if first or not figure.judged:
         return Measure(base * factor)
     ratio = Interval(factor, factor * exp(-spread), factor * exp(spread))
-    return Measure(base * factor, ratio, verdict_of(ratio))
+    return Measure(base * factor, Contrast(runner, "node", ratio, verdict_of(ratio)))
 
 
 def outcome_of(number: int, name: str) -> tuple[CellOutcome, str | None]:
@@ -410,7 +410,7 @@ def with_overhead(cells: list[Cell]) -> list[Cell]:
 
 def pairs(cells: list[Cell], sessions: int) -> Comparisons:
     """Every pair of timed cells, in columns."""
-    found: list[Comparison | None] = []
+    found: list[Contrast | None] = []
     for j, cell in enumerate(cells):
         for reference in cells[:j]:
             timed = cell.outcome == reference.outcome == "ok"
@@ -432,7 +432,7 @@ def pairs(cells: list[Cell], sessions: int) -> Comparisons:
     )
 
 
-def compare(cell: Cell, reference: Cell) -> Comparison:
+def compare(cell: Cell, reference: Cell) -> Contrast:
     """One runner against another from their paired samples."""
     both = zip(cell.samples, reference.samples, strict=True)
     ratio = interval([a / b for a, b in both if a and b])
@@ -441,7 +441,7 @@ def compare(cell: Cell, reference: Cell) -> Comparison:
     p = None
     if ratio.low is not None:
         p = erfc(abs(log(ratio.value)) / log(ratio.value / ratio.low) * 1.96 / sqrt(2))
-    return Comparison(
+    return Contrast(
         cell.runner,
         reference.runner,
         ratio,
@@ -476,7 +476,7 @@ def verdict_of(ratio: Interval) -> Verdict:
     return Verdict.EQUIVALENT if inside else Verdict.NOT_RESOLVED
 
 
-def canary(cells: list[Cell], random: Random) -> Comparison | None:
+def canary(cells: list[Cell], random: Random) -> Contrast | None:
     """The reference against a jittered copy of itself."""
     own = cells[0]
     if own.time is None:
@@ -488,7 +488,7 @@ def canary(cells: list[Cell], random: Random) -> Comparison | None:
 def standings(cases: list[Case], groups: list[str], names: list[str]) -> list[Standing]:
     """Geometric means over the cases that both can do."""
     found: list[Standing] = []
-    by_pair: dict[tuple[str, str, str], list[Comparison]] = {}
+    by_pair: dict[tuple[str, str, str], list[Contrast]] = {}
     sizes = dict.fromkeys(groups, 0)
     for case in cases:
         sizes[case.group] += 1
@@ -497,34 +497,34 @@ def standings(cases: list[Case], groups: list[str], names: list[str]) -> list[St
     for group in groups:
         for runner, reference in permutations(names, 2):
             mine = by_pair.get((group, runner, reference), [])
-            ratio = mean_ratio([c.ratio for c in mine]) if mine else None
+            contrast = mean_of([c.ratio for c in mine], runner, reference) if mine else None
             kinds = [c.verdict.removeprefix("materially ") for c in mine]
             found.append(
                 Standing(
                     runner,
                     reference,
                     group,
-                    ratio,
+                    contrast,
                     len(mine),
                     kinds.count("faster"),
                     kinds.count("slower"),
                     kinds.count("equivalent"),
                     kinds.count("not resolved") + kinds.count("not testable"),
                     sizes[group] - len(mine),
-                    verdict_of(ratio) if ratio else None,
                 )
             )
     return found
 
 
-def mean_ratio(ratios: list[Interval]) -> Interval:
+def mean_of(ratios: list[Interval], runner: str, reference: str) -> Contrast:
     """Geometric mean; the bounds are geometric means too, wider than an honest interval."""
 
     def mean(values: list[float]) -> float:
         return exp(sum(map(log, values)) / len(values))
 
     low, high = ([getattr(r, end) or r.value for r in ratios] for end in ("low", "high"))
-    return Interval(mean([r.value for r in ratios]), mean(low), mean(high))
+    ratio = Interval(mean([r.value for r in ratios]), mean(low), mean(high))
+    return Contrast(runner, reference, ratio, verdict_of(ratio))
 
 
 def scaling(chosen: Sequence[Make]) -> Scaling:

@@ -10,7 +10,8 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.drawings import scaling_panels
-from sqlitmus.results.report import Curve, Interval, Point, Runner, Scaling, Standing
+from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.report import Curve, Point, Runner, Scaling, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.render import synthetic
 
@@ -186,16 +187,16 @@ def test_a_rounded_time_is_near_the_exact_one(value: float) -> None:
         (Verdict.SLOWER, "s"),
         (Verdict.EQUIVALENT, "un"),
         (Verdict.NOT_RESOLVED, "un"),
-        (None, "un"),
     ],
 )
 def test_a_groups_mean_is_coloured_by_its_verdict_and_not_by_its_interval(
-    verdict: Verdict | None, style: str
+    verdict: Verdict, style: str
 ) -> None:
     beyond = Interval(1.2, 1.1, 1.3)  # of a noisy group, or of a case that says less
-    standing = Standing("bun", "node", "reads", beyond, 1, 0, 1, 0, 0, 0, verdict)
+    mean = Contrast("bun", "node", beyond, verdict)
+    standing = Standing("bun", "node", "reads", mean, 1, 0, 1, 0, 0, 0)
     assert symbols.mean(standing).style == style
-    assert symbols.mean(replace(standing, ratio=None)) == symbols.mean(None) == symbols.NONE
+    assert symbols.mean(replace(standing, contrast=None)) == symbols.mean(None) == symbols.NONE
 
 
 def test_the_ratio_of_the_times_shown_is_told_where_the_interval_excludes_it() -> None:

@@ -14,7 +14,8 @@ from sqlitmus.render.document import symbols
 from sqlitmus.render.html import assets, embed, page
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.report import Cell, Interval, Measure, Report
+from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.report import Cell, Measure, Report
 from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.claims.claim_runs import make
@@ -111,7 +112,7 @@ def test_a_drift_stays_within_its_bounds_and_ignores_zeros() -> None:
     assert drift(900.0) == embed.DRIFT_CEILING
 
 
-ANSWER = Answer(Interval(0.8, 0.7, 0.9), Verdict.MATERIALLY_FASTER)
+ANSWER = Answer(Contrast("bun", "node", Interval(0.8, 0.7, 0.9), Verdict.MATERIALLY_FASTER))
 ROW = Row(
     "get-pk", "get-pk", "One row", "reads", {}, "bun", "on one machine only",
     Verdict.MATERIALLY_FASTER, "on one machine only", "", [ANSWER], [],

@@ -303,7 +303,7 @@ def test_the_row_of_a_group_has_its_mean_and_that_of_a_single_case_none() -> Non
     standings = [replace(s, cases=1 + (s.group != alone)) for s in report.standings]
     groups = {g.name: g.means for g in view.group_views(replace(report, standings=standings))}
     assert groups[alone] == []
-    means = {s.runner: s for s in standings if (s.group, s.reference) == (several, "node")}
+    means = {s.runner: s.contrast for s in standings if (s.group, s.reference) == (several, "node")}
     for entry in groups[several]:
         assert entry.verdict == getattr(means.get(entry.name), "verdict", None)
 

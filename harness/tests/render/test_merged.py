@@ -14,7 +14,8 @@ from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render.html import page as packed
 from sqlitmus.results.machines import Answer, MergedReport, Refused, Row
-from sqlitmus.results.report import Interval, Recorded
+from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.report import Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, counts, plan
 from tests.machines.merged_runs import Directory
@@ -208,7 +209,7 @@ def test_a_page_that_could_never_fit_is_not_made(monkeypatch: pytest.MonkeyPatch
 def many(report: MergedReport, count: int, machines: int) -> MergedReport:
     """As many rows on as many machines, half of them not resolved."""
     ratio = Interval(0.76123, 0.74456, 0.79789)
-    answers = [Answer(ratio, Verdict.MATERIALLY_FASTER)] * machines
+    answers = [Answer(Contrast("deno", "node", ratio, Verdict.MATERIALLY_FASTER))] * machines
     row = report.rows[0]
     rows: list[Row] = []
     for number in range(count):
@@ -249,7 +250,8 @@ def test_the_forest_draws_every_machine(made: Made) -> None:
     sides = packed.drawing(row.answers, row.pooled, packed.machine_axis([row])).sides
     assert sum(points.count("h0") for _, _, points in sides) == 3
     assert [side for side, _, _ in sides].count("em") == 1
-    far = replace(row, answers=[Answer(Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)])
+    slow = Contrast("deno", "node", Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)
+    far = replace(row, answers=[Answer(slow)])
     ((_, _, points),) = packed.drawing(far.answers, far.pooled, packed.machine_axis([far])).sides
     assert not points
 

@@ -32,7 +32,7 @@ def build(report: Report) -> Document:
         [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
         [_overview(advice), *(_setting(setting, advice) for setting in advice.settings)],
         parts.verdicts(
-            report, _FIGURE, sum(bool(t.ratio) for s in advice.settings for t in s.tried)
+            report, _FIGURE, sum(bool(t.contrast) for s in advice.settings for t in s.tried)
         ),
     )
 
@@ -89,8 +89,8 @@ def _promise(setting: Setting) -> Cell:
 
 
 def _cell(tried: Tried) -> Cell:
-    if tried.ratio and tried.verdict:
-        return symbols.compared(tried.ratio, tried.verdict)
+    if tried.contrast:
+        return symbols.compared(tried.contrast)
     style = _STYLES.get(tried.effect, "un")
     return Cell(tried.effect, style=style, emphasis="aside", tooltip=tried.reason)
 
@@ -145,7 +145,7 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
             [
                 Cell(titles.get(tried.database, "")),
                 Cell(tried.effect, style=_STYLES.get(tried.effect, "")),
-                _cell(tried) if tried.ratio else symbols.NONE,
+                _cell(tried) if tried.contrast else symbols.NONE,
                 *(Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
                 Cell(_rest(tried)),
             ],
@@ -158,6 +158,8 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
 
 
 def _rest(tried: Tried) -> str:
-    if tried.needs_blocks:
-        return f"about {counted(tried.needs_blocks, 'block')} would settle it, of {tried.blocks}"
+    contrast = tried.contrast
+    if contrast and contrast.needs_blocks:
+        blocks = counted(contrast.needs_blocks, "block")
+        return f"about {blocks} would settle it, of {contrast.blocks}"
     return tried.reason

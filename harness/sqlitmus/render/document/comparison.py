@@ -19,8 +19,8 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.parts import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
-from sqlitmus.results.ranking import Comparison
-from sqlitmus.results.report import Case, Measure, Report
+from sqlitmus.results.ranking import Contrast
+from sqlitmus.results.report import Case, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figures import Figure
@@ -119,32 +119,31 @@ def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordere
 def _row(
     head: Head,
     figures: list[Cell],
-    compared: Comparison | Measure,
+    contrast: Contrast,
     words: str,
     needs: str = "",
     note: str = "",
 ) -> Ordered:
-    ratio, verdict = compared.ratio, compared.verdict
-    assert ratio is not None
-    assert verdict is not None
-    change = replace(symbols.change(ratio, verdict), note=note)
+    verdict = contrast.verdict
+    change = replace(symbols.change(contrast), note=note)
     row = [*figures, change, Cell(words, "", symbols.mark(verdict), needs, change.style)]
-    if isinstance(compared, Comparison):
-        row.append(Cell(str(compared.blocks), value=compared.blocks))
-    return (verdict.rank, -ratio.value), verdict, TableRow(head, row, change.style, head.link[2:])
+    if contrast.blocks:
+        row.append(Cell(str(contrast.blocks), value=contrast.blocks))
+    rank = (verdict.rank, -contrast.ratio.value)
+    return rank, verdict, TableRow(head, row, change.style, head.link[2:])
 
 
 def _judged(figure: Figure, case: Case, head: Head, base: str, new: str) -> Ordered | None:
     """A secondary figure of a case; None unless both subjects have it, with a verdict."""
     measured = {cell.runner: cell.figures.get(figure.name) for cell in case.cells}
     old, fresh = measured.get(base), measured.get(new)
-    if old is None or fresh is None or fresh.ratio is None or fresh.verdict is None:
+    if old is None or fresh is None or fresh.contrast is None:
         return None
     values = [
         Cell(fmt.figure(measure.value, figure.unit), value=measure.value)
         for measure in (old, fresh)
     ]
-    return _row(head, values, fresh, figure.said(fresh.verdict))
+    return _row(head, values, fresh.contrast, figure.said(fresh.contrast.verdict))
 
 
 def _means(report: Report, base: str, new: str) -> list[Section]:
@@ -153,7 +152,7 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
     rows: list[TableRow] = []
     for group in report.groups:
         if standing := standings.get(group):
-            ratio = standing.ratio
+            ratio = standing.contrast and standing.contrast.ratio
             style = symbols.side(standing)
             mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else symbols.NONE
             cases = Cell(str(standing.cases), value=standing.cases)

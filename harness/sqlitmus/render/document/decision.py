@@ -254,7 +254,7 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
 def _over(order: Ranking, name: str) -> Cell:
     """A runner's time over that of the first, or why there is no ratio."""
     if contrast := order.contrast(name):
-        return symbols.compared(contrast.ratio, contrast.verdict)
+        return symbols.compared(contrast)
     if words := _place(order, name):
         return Cell(words, emphasis="aside")
     return Cell("1") if name in order.front else symbols.NONE
@@ -393,7 +393,7 @@ def _presets_spent(choice: Choice, name: str) -> Cell:
     time = fmt.duration(cost.time.value)
     order = choice.ranking
     if contrast := order.contrast(name):
-        compared = symbols.compared(contrast.ratio, contrast.verdict)
+        compared = symbols.compared(contrast)
         return replace(compared, text=time, bounds=ratio(contrast.ratio))
     words = _place(order, name)
     return Cell(time, note=words, emphasis="aside" if words and name not in order.front else "")

@@ -222,7 +222,7 @@ def _mark(word: HoldsWord) -> Mark:
 
 def _span(answers: Sequence[Answer]) -> str:
     """The smallest and the largest ratio of the machines that count."""
-    ratios = [answer.ratio for answer in answers if answer.ratio and not answer.emulated]
+    ratios = [a.contrast.ratio for a in answers if a.contrast and not a.emulated]
     if not ratios:
         return symbols.NONE.text
     ratios.sort(key=lambda ratio: ratio.value)
@@ -237,9 +237,9 @@ def _mean(pooled: Pooled) -> str:
 
 def _answer(answer: Answer) -> Cell:
     """One machine's ratio, or why there is none."""
-    if answer.ratio is None or answer.verdict is None:
+    if answer.contrast is None:
         return Cell(answer.said, style="na", emphasis="aside")
-    cell = symbols.compared(answer.ratio, answer.verdict)
+    cell = symbols.compared(answer.contrast)
     return replace(cell, note="emulated", style="em", emphasis="") if answer.emulated else cell
 
 

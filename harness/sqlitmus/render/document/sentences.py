@@ -66,16 +66,18 @@ def _named(setting: Setting, counsel: Counsel) -> str:
     best = [
         min(such, key=lambda tried: _value(tried, effect))
         for effect in wanting
-        if (such := [tried for tried in setting.of(effect) if tried.ratio])
+        if (such := [tried for tried in setting.of(effect) if tried.contrast])
     ]
     if not best:
         return setting.title
-    amounts = [f"{_where(each)} take {ratio(each.ratio)}" for each in best if each.ratio]
+    amounts = [
+        f"{_where(each)} take {ratio(each.contrast.ratio)}" for each in best if each.contrast
+    ]
     return f"{setting.title} ({', '.join(amounts)} as long)"
 
 
 def _value(tried: Tried, effect: Effect) -> float:
-    value = tried.ratio.value if tried.ratio else 1.0
+    value = tried.contrast.ratio.value if tried.contrast else 1.0
     return value if effect == "helps" else -value
 
 

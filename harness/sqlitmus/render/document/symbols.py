@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, LegendEntry, Mark
-from sqlitmus.results.ranking import Comparison, Interval
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.results.report import Report, Standing, Unpaired
 from sqlitmus.vocabulary.text import counted
@@ -68,7 +68,7 @@ def shade(verdict: Verdict, value: float) -> str:
     return f"{verdict.style}{1 + bisect_right(LEVELS, max(value, 1 / value))}"
 
 
-def more_blocks(comparison: Comparison) -> str:
+def more_blocks(comparison: Contrast) -> str:
     """ "needs about 40 blocks" for an unresolved comparison that says so, else ""."""
     if comparison.needs_blocks is None:
         return ""
@@ -83,7 +83,7 @@ def worded(verdict: Verdict, report: Report) -> str:
     return f"{verdict} between runs" if unpaired and decided else str(verdict)
 
 
-def phrase(comparison: Comparison) -> str:
+def phrase(comparison: Contrast) -> str:
     """One comparison as a sentence part: "0.76× the time of node [0.74, 0.79]: materially
     faster"."""
     value, bounds = fmt.ratio(comparison.ratio)
@@ -140,20 +140,21 @@ def verdicts(words: Iterable[Verdict | ClaimWord] = Verdict) -> list[LegendEntry
 
 def side(standing: Standing) -> str:
     """Which side of 1 a group's mean is shown to lie on: f, s, or un."""
-    verdict = standing.verdict
+    verdict = standing.contrast and standing.contrast.verdict
     return verdict.style if verdict and verdict.different else Verdict.NOT_RESOLVED.style
 
 
 def mean(standing: Standing | None) -> Cell:
     """A group's mean ratio."""
-    if standing is None or standing.ratio is None:
+    if standing is None or standing.contrast is None:
         return NONE
-    ratio = standing.ratio
+    ratio = standing.contrast.ratio
     return Cell(*fmt.ratio(ratio), style=side(standing), value=ratio)
 
 
-def compared(ratio: Interval, verdict: Verdict) -> Cell:
+def compared(contrast: Contrast) -> Cell:
     """A ratio with its verdict."""
+    ratio, verdict = contrast.ratio, contrast.verdict
     return Cell(
         *fmt.ratio(ratio),
         mark(verdict),
@@ -164,8 +165,9 @@ def compared(ratio: Interval, verdict: Verdict) -> Cell:
     )
 
 
-def change(ratio: Interval, verdict: Verdict) -> Cell:
+def change(contrast: Contrast) -> Cell:
     """A ratio as a difference in percent."""
+    ratio, verdict = contrast.ratio, contrast.verdict
     return Cell(
         *fmt.change(ratio),
         style=shade(verdict, ratio.value),
@@ -207,8 +209,8 @@ def time(cell: Measured | None) -> Cell:
     return Cell(text, note=cell.apart or "", style="un", value=cell.time, tooltip=why)
 
 
-def against(cell: Measured | None, comparison: Comparison | None) -> Cell:
+def against(cell: Measured | None, comparison: Contrast | None) -> Cell:
     """A cell's ratio, or its time where it has no comparison, or its outcome."""
     if comparison is None or cell is None or cell.outcome != "ok":
         return time(cell)
-    return compared(comparison.ratio, comparison.verdict)
+    return compared(comparison)

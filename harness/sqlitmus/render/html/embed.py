@@ -224,8 +224,8 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
             groups[s.group],
             index[s.runner],
             index[s.reference],
-            *map(logarithm, ends(s.ratio)),
-            s.verdict and s.verdict.letter,
+            *map(logarithm, ends(s.contrast and s.contrast.ratio)),
+            s.contrast and s.contrast.verdict.letter,
         ]
         for s in report.standings
         if s.cases > 1 and s.group in groups and s.runner in index and s.reference in index
@@ -270,10 +270,11 @@ def judged_figures(case: Case, cells: Sequence[Cell | None]) -> dict[str, list[A
     verdicts."""
     judged: dict[str, list[Any]] = {}
     for figure in case.measured:
-        column = [cell and cell.figures.get(figure.name) for cell in cells]
-        letters = "".join(CODES[measure.verdict if measure else None] for measure in column)
+        measures = [cell and cell.figures.get(figure.name) for cell in cells]
+        column = [measure and measure.contrast for measure in measures]
+        letters = "".join(CODES[contrast and contrast.verdict] for contrast in column)
         if letters.strip():
-            ratios = [measure and measure.ratio and measure.ratio.value for measure in column]
+            ratios = [contrast and contrast.ratio.value for contrast in column]
             judged[figure.name] = [*logarithms(ratios), letters]
     return judged
 

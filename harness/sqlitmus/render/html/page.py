@@ -226,7 +226,12 @@ class MachineDrawing:
 
 def machine_axis(rows: Sequence[MachineRow]) -> charts.RatioAxis:
     """One axis for a group, as wide as its estimates need, at most to 4 times to both sides."""
-    values = [Interval(a.ratio.value, None, None) for row in rows for a in row.answers if a.ratio]
+    values = [
+        Interval(a.contrast.ratio.value, None, None)
+        for row in rows
+        for a in row.answers
+        if a.contrast
+    ]
     tight = charts.ratio_axis(values, MACHINE_WIDTH, charts.FOREST_PAD)
     low, high = max(tight.low, 1 / charts.GLYPH_RATIO), min(tight.high, charts.GLYPH_RATIO)
     return charts.RatioAxis(low, high, MACHINE_WIDTH, charts.FOREST_PAD)
@@ -240,10 +245,10 @@ def drawing(
     sides: dict[str, tuple[str, str]] = {}
     y = step
     for answer in answers:
-        if answer.ratio is not None and answer.verdict is not None:
-            side = "em" if answer.emulated else answer.verdict.style
+        if contrast := answer.contrast:
+            side = "em" if answer.emulated else contrast.verdict.style
             bars, points = sides.get(side, ("", ""))
-            bar, point = _mark(axis.mark(answer.ratio), y, axis.width)
+            bar, point = _mark(axis.mark(contrast.ratio), y, axis.width)
             sides[side] = bars + bar, points + point
         y += step
     means: list[tuple[str, str]] = []

@@ -13,7 +13,7 @@ from sqlitmus.render.document.suite import group_means
 from sqlitmus.render.document.symbols import OutcomeWord, above_floor, of_medians
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
-from sqlitmus.results.ranking import Comparison, Interval
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.results.report import Case, Cell, Report, Runner, Standing
 from sqlitmus.vocabulary.figures import FIGURES, Figure
 from sqlitmus.vocabulary.text import by_value, counted, modern
@@ -83,7 +83,7 @@ class Entry:
     time: Pair = ("", "")
     ratio: Pair = ("", "")
     verdict: Verdict | None = None
-    comparison: Comparison | None = None
+    comparison: Contrast | None = None
     medians: str = ""
     glyph: charts.Mark | None = None
     mark: charts.Mark | None = None
@@ -95,7 +95,7 @@ def entry(
     place: int,
     cell: Cell | None,
     base: Cell | None,
-    compared: Comparison | None,
+    compared: Contrast | None,
     axis: charts.RatioAxis,
     columns: Sequence[Figure],
     report: Report,
@@ -118,7 +118,7 @@ def entry(
         )
     medians = of_medians(cell, base, compared.ratio)
     return replace(
-        compared_entry(place, compared.ratio, compared.verdict, report),
+        compared_entry(place, compared, report),
         cell=cell,
         time=time,
         comparison=compared,
@@ -129,8 +129,9 @@ def entry(
     )
 
 
-def compared_entry(place: int, ratio: Interval, verdict: Verdict, report: Report) -> Entry:
+def compared_entry(place: int, contrast: Contrast, report: Report) -> Entry:
     """A runner's ratio to the reference, of a case or of a group."""
+    ratio, verdict = contrast.ratio, contrast.verdict
     return Entry(
         place,
         report.runners[place].name,
@@ -156,12 +157,11 @@ def judged(figure: Figure, cell: Cell) -> Judged:
     if measure is None:
         return Judged(figure.name, "unknown")
     text = fmt.figure(measure.value, figure.unit)
-    if measure.ratio is None or measure.verdict is None:
+    if measure.contrast is None:
         return Judged(figure.name, text)
-    ratio, bounds = fmt.ratio(measure.ratio)
-    return Judged(
-        figure.name, text, measure.verdict, ratio, f"{figure.said(measure.verdict)} {bounds}"
-    )
+    verdict = measure.contrast.verdict
+    ratio, bounds = fmt.ratio(measure.contrast.ratio)
+    return Judged(figure.name, text, verdict, ratio, f"{figure.said(verdict)} {bounds}")
 
 
 def iterated(cell: Cell, *, operations: bool) -> str:
@@ -274,8 +274,8 @@ def mean_entries(
     if not any(mine):
         return []
     return [
-        compared_entry(place, mean.ratio, mean.verdict, report)
-        if mean and mean.ratio and mean.verdict
+        compared_entry(place, mean.contrast, report)
+        if mean and mean.contrast
         else uncompared(place, report)
         for place, mean in enumerate(mine)
     ]
@@ -339,7 +339,7 @@ def work(case: Case) -> str:
     return f"Each process: {by_value(texts)}."
 
 
-def tally(comparisons: list[Comparison]) -> str:
+def tally(comparisons: list[Contrast]) -> str:
     """ "4 faster, 2 slower, 1 equivalent, 3 not resolved": only the kinds that occur."""
     counts = Counter(
         c.verdict if c.verdict.side == "undecided" else c.verdict.side for c in comparisons
