@@ -379,7 +379,7 @@ function ns(of) {
 
 function verdict(of, { names, front, others, alike, spent }, starts, margin) {
   if (of.blocks < of.least)
-    return `nobody is ranked; the run has ${of.blocks} whole block${of.blocks === 1 ? "" : "s"}, and fewer than ${of.least} tell nothing.`;
+    return `too few blocks for a verdict: ${of.blocks} of ${of.least}.`;
   if (!front.length)
     return others.length
       ? "nobody is fastest."

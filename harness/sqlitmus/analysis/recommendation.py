@@ -17,7 +17,7 @@ from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, st
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.settings import PlannedAdvice, Trial
-from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit
+from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit, Ranking
 from sqlitmus.results.recommendation import (
     Advice,
     Composed,
@@ -34,7 +34,7 @@ from sqlitmus.results.recommendation import (
 )
 from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
-from sqlitmus.stats.verdict import testable, together
+from sqlitmus.stats.verdict import MIN_BLOCKS, testable, together
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import normal_pragma
 from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, Side, Verdict
@@ -185,7 +185,11 @@ def recommend(
     family = together(logs, question.margin, question.alpha, share)
     by_place = dict(zip(numbers, tables(named, family), strict=False))
     table, blocks = by_place.get(numbers[0], {}), int(logs.count.max(initial=0))
-    order = rank(table, fit, level=lambda name: _value(decisive, name), margin=question.margin)
+    least = MIN_BLOCKS if len(fit) > 1 else 0
+    if blocks < least:
+        order = Ranking([])
+    else:
+        order = rank(table, fit, level=lambda name: _value(decisive, name), margin=question.margin)
     changes: list[Change] = []
     if len(order.front) == 1:
         levels = np.array([[_value(cases[p], n) for n in plan.names] for p in queries.values()])
@@ -193,7 +197,7 @@ def recommend(
             *(plan, by_place, queries, start, order.front[0], workload.shares, levels)
         )
     pair = None
-    if question.sessions == 1:
+    if question.sessions == 1 and order.front:
         level = 1 - question.alpha / max(int(testable(logs).sum()), 1)
         pair = still_open(table, order.front, blocks, level, question.margin)
     return Recommendation(
@@ -210,6 +214,7 @@ def recommend(
         composed=list(_composed(plan, cases, times, workload.shares)),
         costs=costs,
         blocks=blocks,
+        least=least,
         latencies=list(timed),
         unchecked=list(_unchecked(workload, timed, start)),
     )

@@ -58,7 +58,8 @@ class Recommendation:
     """The decision on a workload; all that is told apart in it is told with 95 % at once.
 
     `shares` are the queries' shares of the calls, `case` is where the `ranking` was decided, over
-    so many `blocks`. Limits are `unchecked` whose cases were not measured.
+    so many `blocks`; fewer than `least` rank nobody. Limits are `unchecked` whose cases were not
+    measured.
     """
 
     case: str
@@ -69,6 +70,7 @@ class Recommendation:
     composed: list[Composed]
     costs: list[Cost]
     blocks: int
+    least: int = 0
     latencies: list[Latency] = field(default_factory=list[Latency])
     unchecked: list[Limit] = field(default_factory=list[Limit])
     again: Again = field(default_factory=Again)

@@ -261,7 +261,7 @@ def test_one_block_ranks_nobody() -> None:
     for blocks in (1, 9):
         said, _ = Run(levels, blocks).decided()
         assert not any(choice.ranking.front for choice in said.choices)
-        assert f"nobody is ranked; the run has {blocks} whole block" in text(said)
+        assert f"too few blocks for a verdict: {blocks} of 10." in text(said)
         *_, costs = presets_section(said)[0].tables()
         assert {row.cells[1].text for row in costs.rows} == {"\u2013"}
 

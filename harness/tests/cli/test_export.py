@@ -198,7 +198,7 @@ def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
     done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
     assert done.code == 0, done.err
     assert (
-        "For mine (10 calls of mine per 1,000 requests): nobody is ranked; the run has 1"
+        "For mine (10 calls of mine per 1,000 requests): too few blocks for a verdict: 1 of 10."
         in done.out
     )
 
@@ -214,9 +214,12 @@ def test_calls_on_the_command_line_stand_in_front(bare: Clone) -> None:
     bare.runner("b")
     done = bare.sqlitmus("run", *ONE, "--mode", "smoke", "--weights", "mine=2")
     assert done.code == 0, done.err
-    assert "For your calls (2 calls of mine per 1,000 requests): nobody is ranked" in done.out
+    assert (
+        "For your calls (2 calls of mine per 1,000 requests): too few blocks for a verdict"
+        in done.out
+    )
     done = bare.sqlitmus("report", "--format", "md", "--out", "-")
     # no preset calls the only case that this catalogue has
-    assert "nobody is ranked" not in done.out
+    assert "too few blocks for a verdict" not in done.out
     done = bare.sqlitmus("report", "--weights", "yours=1")
     assert (done.code, "there is no case 'yours'" in done.err) == (2, True)

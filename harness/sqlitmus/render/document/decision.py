@@ -25,7 +25,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
     """What the first screen says, a sentence or two each."""
     mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
-    first, *others = ranking.say(advice.ranking, amounts(advice))
+    first, *others = _ranked(advice)
     decision = [f"For this workload (calls: {mix}; {workers}): {first}", *others]
     parts = [decision, list(_left_out(advice)), list(_would(advice))]
     return [" ".join(part) for part in parts if part]
@@ -120,12 +120,13 @@ def _verdict(choice: Choice) -> list[str]:
     if choice.lacking:
         noun = "case" if len(choice.lacking) == 1 else "cases"
         return [f"this run has no {noun} {listed(choice.lacking)}, so nobody is ranked."]
-    if choice.blocks < choice.least:
-        have = counted(choice.blocks, "whole block")
-        return [
-            f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
-        ]
-    return ranking.say(choice.ranking, amounts(choice))
+    return _ranked(choice)
+
+
+def _ranked(of: Choice | Recommendation) -> list[str]:
+    if of.blocks < of.least:
+        return [f"too few blocks for a verdict: {of.blocks} of {of.least}."]
+    return ranking.say(of.ranking, amounts(of))
 
 
 def amounts(about: Choice | Recommendation) -> Amounts:
