@@ -192,11 +192,11 @@ class Scenario(Model):
 
     `memory` gives each connection its own database, filled by `setup`. Without `ascii_ends`, texts
     begin or end with other characters, which languages fold into the checksum by their own code
-    units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
-    what others write: neither rows nor checksum are compared, but what was written. `operations`
-    are those between two looks at the clock, where no pilot finds them. What writes says how many a
-    process does in all, `warmup_operations` and `timed_operations`: so its tables grow from one
-    size to another, whoever measures them. `reset` comes before every `reset_every` of them.
+    units: it is not compared with the oracle's then, the digest is. Where several workers read what
+    others write, `order_decides` parts of the answer, which are not compared; what was written is.
+    `operations` are those between two looks at the clock, where no pilot finds them. What writes
+    says how many a process does in all, `warmup_operations` and `timed_operations`: so its tables
+    grow from one size to another. `reset` comes before every `reset_every` of them.
     `fixed` keeps the counts whatever a pilot measures; `rate` is in operations a second; with
     `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
     `memory_limit_mib` at the memory of the process, which is ended if it takes more;
@@ -214,7 +214,7 @@ class Scenario(Model):
     fixture: str | None = None
     memory: bool = False
     ascii_ends: bool = True
-    mixed: bool = False
+    order_decides: list[Literal["rows", "affected", "checksum"]] = []
     setup: list[str] = []
     writes: bool = False
     transaction: Literal["none", "deferred", "immediate"] = "none"

@@ -19,7 +19,7 @@ from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Parameters
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from sqlitmus.workload import statements
+from sqlitmus.workload import statements, writes
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Query, Source, Workload
 from sqlitmus.workload.file import read as read_file
@@ -117,9 +117,9 @@ START = "start"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A query that SQLite compiled: its steps, the tables that it writes and that each step reads,
-    and how often at least it can be done in an iteration, which its instructions and distinct
-    parameters bound; `notes` are for the report."""
+    """A query that SQLite compiled: its steps, the tables that it writes and what proves them, the
+    tables that each step reads, and how often at least it can be done in an iteration, which its
+    instructions and distinct parameters bound; `notes` are for the report."""
 
     name: str
     query: Query
@@ -131,6 +131,7 @@ class Part:
     ascii_ends: bool
     tables: list[frozenset[str]]
     notes: list[str]
+    proofs: dict[str, writes.Proof]
 
 
 def parts_of(source: Source, file: Path, leave: Callable[[str], None] | None = None) -> list[Part]:
@@ -265,6 +266,7 @@ def _part(
     return Part(
         *(name, query, steps, written, escaped, instructions, bound, ascii_ends, tables),
         notes=[*notes],
+        proofs={table: writes.proof(connection, table) for table in written},
     )
 
 
@@ -321,6 +323,8 @@ def catalogue(
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
     scenarios |= {START: _start(first, name)}
     mix = _mix(parts, name, source.workload.workers, written)
+    if source.workload.workers > 1 and mix.writes:
+        mix = _of_several_writers(mix, copy.file, parts)
     if len(parts) > 1:
         scenarios[MIX] = mix
     scenarios |= latency_scenarios(source, mix)
@@ -424,8 +428,25 @@ def _mix(
         ),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=sum(counts),
-        mixed=workers > 1 and any(part.written for part in parts),
     )
+
+
+def _of_several_writers(mix: Scenario, file: Path, parts: Sequence[Part]) -> Scenario:
+    """`mix` without what the order of its workers decides."""
+    proofs = _proofs(parts)
+    decided = writes.decided_by_order(file, mix, proofs)
+    changes = {
+        "order_decides": ["rows", "checksum", *(["affected"] if decided.affected else [])],
+        "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs.items()],
+        "notes": [*mix.notes, *filter(None, [str(decided)])],
+    }
+    return mix.model_copy(update=changes)
+
+
+def _proofs(parts: Iterable[Part]) -> dict[str, writes.Proof]:
+    """By table, in order of name."""
+    proofs = {table: of for part in parts for table, of in part.proofs.items()}
+    return {table: proofs[table] for table in sorted(proofs)}
 
 
 def _repeated(part: Part, count: int) -> list[ScenarioStep]:
@@ -470,7 +491,7 @@ def _start(first: Part, profile: str) -> Scenario:
 
 def _scenario(
     *,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
     most: int | None,
     operations: int,
     instructions: float = 0.0,
@@ -498,7 +519,7 @@ def _scenario(
             **(dict(zip(counts, work, strict=True)) if work else {}),
             "reset": reset,
             "reset_every": every if reset else None,
-            "readback": statements.readback(written),
+            "readback": [of.query() for of in _proofs(parts).values()],
             "ascii_ends": all(part.ascii_ends for part in parts),
             **facts,
         }
@@ -610,6 +631,8 @@ def read(
     except (UsageError, NotFit):
         fixture.forget_snapshots()
         raise
+    for note in whole.scenarios[MIX].notes if MIX in whole.scenarios else []:
+        say(f"{MIX}: {note}")
     workload = source.workload.model_copy(update={"query": measured})
     planned = PlannedWorkload(
         file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),

@@ -18,7 +18,6 @@ from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Parameter
-from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.machine.proc import look_at_log
 from sqlitmus.vocabulary.contract import Operation, Parameters, Type
 from sqlitmus.vocabulary.text import listed, quoted
@@ -302,7 +301,7 @@ def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:
     return whole.model_copy(update={"rows": whole.rows[number * length : (number + 1) * length]})
 
 
-# How a query's writes are undone before the next iteration, and proven after the last.
+# How a query's writes are undone before the next iteration.
 
 
 def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
@@ -358,14 +357,6 @@ def _numbering(connection: sqlite3.Connection, table: str) -> list[str]:
     if row is None:
         return [f"DELETE FROM sqlite_sequence WHERE name = '{name}'"]
     return [f"UPDATE sqlite_sequence SET seq = {row[0]} WHERE name = '{name}'"]
-
-
-def readback(written: Mapping[str, set[str]]) -> list[Readback]:
-    """Queries that show what was written: how many rows each table holds."""
-    return [
-        Readback(sql=f"SELECT count(*) AS held FROM {quoted(table)}", columns={"held": "integer"})
-        for table in sorted(written)
-    ]
 
 
 # What a reading statement gives for its pool: the types of its columns, rows, what it costs.

@@ -157,8 +157,8 @@ class Preparation:
 
 def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
     """What of the answer to `job` depends on the language, or on which worker comes first."""
-    together = spec.mixed and job.mode == "measure" and job.measure.workers > 1
-    parts = {"rows", "checksum"} if together else set[str]()
+    together = job.mode == "measure" and job.measure.workers > 1
+    parts: set[str] = {*spec.order_decides} if together else set()
     if job.mode == "measure" and any(step.reals != "exact" for step in spec.steps):
         return frozenset(parts | {"checksum", "digest"})
     return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))

@@ -1,0 +1,142 @@
+"""What proves a workload's writes, and what of that the order of its writers decides."""
+
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.workload import writes
+from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.file import read
+from sqlitmus.workload.scenarios import catalogue
+from tests.fakes.clone import Clone
+
+ODD = """
+CREATE TABLE odd(id INTEGER PRIMARY KEY, a, b, "it's {c}" TEXT);
+INSERT INTO odd VALUES (1, 5, x'00ff', 'é'), (2, 5.5, NULL, ''),
+    (3, -9223372036854775808, '', 'ab'), (4, 9e999, -9e999, 'a' || char(0) || 'b');
+"""
+
+
+@pytest.fixture
+def odd() -> Generator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(ODD)
+        yield connection
+
+
+def held(connection: sqlite3.Connection, table: str = "odd") -> tuple[int, ...]:
+    return connection.execute(writes.proof(connection, table).query().sql).fetchone()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM odd WHERE id = 2",
+        "UPDATE odd SET a = a + 1 WHERE id = 1",
+        "UPDATE odd SET a = 6.5 WHERE id = 2",
+        "UPDATE odd SET b = 0 WHERE b IS NULL",
+        "UPDATE odd SET b = b || 'x' WHERE id = 1",
+        """UPDATE odd SET "it's {c}" = 'ba' WHERE id = 3""",
+        """UPDATE odd SET "it's {c}" = 'è' WHERE id = 1""",
+        "UPDATE odd SET a = 5 WHERE id = 3; UPDATE odd SET a = -9223372036854775808 WHERE id = 1",
+    ],
+)
+def test_no_change_escapes_the_proof(odd: sqlite3.Connection, change: str) -> None:
+    before = held(odd)
+    odd.executescript(change)
+    assert held(odd) != before
+
+
+def test_a_proof_does_not_depend_on_where_rows_lie(odd: sqlite3.Connection) -> None:
+    before = held(odd)
+    odd.executescript("CREATE TABLE other AS SELECT * FROM odd ORDER BY id DESC")
+    assert held(odd, "other") == before
+    assert all(isinstance(value, int) for value in before)
+
+
+def test_of_many_rows_the_number_is_compared(
+    odd: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writes, "MOST_ROWS", 3)
+    assert held(odd) == (4,)
+
+
+TEAM = """
+CREATE TABLE room(id INTEGER PRIMARY KEY, posts INTEGER NOT NULL DEFAULT 0, last TEXT);
+CREATE TABLE post(id INTEGER PRIMARY KEY, room INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE TRIGGER posted AFTER INSERT ON post BEGIN
+    UPDATE room SET posts = posts + 1, last = new.body WHERE id = new.room; END;
+INSERT INTO room(id) VALUES (1), (2);
+"""
+POST = """workers = 2
+[query.rooms]
+sql = "SELECT posts FROM room WHERE id = ?"
+parameters = [1, 2]
+[query.post]
+sql = "INSERT INTO post(room, body) VALUES (?, ?)"
+parameters = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 256) \
+SELECT 1 + i % 2, 'body ' || i FROM n"
+"""
+CLAIM = """workers = 2
+[query.rooms]
+sql = "SELECT posts FROM room WHERE id = ?"
+parameters = [1, 2]
+[query.claim]
+sql = "UPDATE room SET posts = ? WHERE posts < ?"
+parameters = [[5, 5], [7, 7]]
+"""
+
+
+@pytest.fixture
+def decided(
+    write: Callable[[str], Path], catalog: Catalog, tmp_path: Path
+) -> Callable[[str], writes.Decided]:
+    """What the order decides of a workload on `TEAM`."""
+
+    def of(text: str) -> writes.Decided:
+        with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+            connection.executescript(TEAM)
+        (tmp_path / "copies").mkdir()
+        copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
+        mix = catalogue(read(write(text), catalog), copy, catalog).scenarios["mix"]
+        with closing(sqlite3.connect(copy.file)) as connection:
+            proofs = {table: writes.proof(connection, table) for table in ("post", "room")}
+        return writes.decided_by_order(copy.file, mix, proofs)
+
+    return of
+
+
+def test_the_last_writer_of_a_row_is_a_matter_of_order_and_sums_are_not(
+    decided: Callable[[str], writes.Decided],
+) -> None:
+    by_order = decided(POST)
+    assert by_order.sums == {"post": {writes.WHOLE}, "room": {"last", writes.WHOLE}}
+    assert not by_order.affected
+    assert str(by_order) == (
+        "With several workers their order decides which row is which of post and last of room: "
+        "that is not compared, all else that was written is."
+    )
+
+
+def test_how_many_rows_change_is_a_matter_of_order_where_writers_claim_them(
+    decided: Callable[[str], writes.Decided],
+) -> None:
+    by_order = decided(CLAIM)
+    assert by_order.affected
+    assert "how many rows are changed" in str(by_order)
+
+
+def test_several_writers_of_one_row_are_verified(clone: Clone, tmp_path: Path) -> None:
+    """Nine honest runners were wrong, though all agreed with each other."""
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(TEAM)
+    clone.runner("a")
+    clone.write("my.toml", f'database = "app.db"\n{POST}')
+    done = clone.sqlitmus("workload", "verify", "my.toml")
+    assert done.code == 0, done.err
+    assert "ok           mix@workers=2/a" in done.out
+    assert "order decides which row is which of post and last of room" in done.err
