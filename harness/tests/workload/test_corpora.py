@@ -9,7 +9,7 @@ import pytest
 from sqlitmus.catalog import definitions
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import catalogue
+from sqlitmus.workload.scenarios import MIX, catalogue
 from tests import left_out
 from tests.faults.stage import Stage
 
@@ -43,7 +43,7 @@ def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
     copy = snapshot(source.database, tmp_path)
     scenarios = catalogue(source, copy, definitions.load()).scenarios
     assert len(scenarios) >= 8
-    assert {at for at, spec in scenarios.items() if spec.notes} == NOTED.get(name, set())
+    assert {at for at, spec in scenarios.items() if spec.notes and at != MIX} == NOTED.get(name, set())
 
 
 @pytest.mark.parametrize("name", CORPORA)
