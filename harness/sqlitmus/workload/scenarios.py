@@ -631,8 +631,6 @@ def read(
     except (UsageError, NotFit):
         fixture.forget_snapshots()
         raise
-    for note in whole.scenarios[MIX].notes if MIX in whole.scenarios else []:
-        say(f"{MIX}: {note}")
     workload = source.workload.model_copy(update={"query": measured})
     planned = PlannedWorkload(
         file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),
