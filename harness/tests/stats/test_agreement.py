@@ -26,7 +26,7 @@ from benchmarks.agreement import (
 from benchmarks.truth import published, report
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary.errors import Exit
-from tests.stats.oracle import scipy_stats
+from tests.stats.oracle import scipy
 
 POOL = range(4096)
 TRANSACTION_NS = {"node": 92_800.0, "rust": 50_500.0, "slow": 180_000.0}
@@ -143,7 +143,7 @@ def test_below_a_microsecond_the_limit_is_5_percent() -> None:
 
 def test_the_interval_is_students() -> None:
     logs = [0.01, 0.03, -0.02, 0.05, 0.0]
-    low, high = scipy_stats.t.interval(0.95, 4, fmean(logs), scipy_stats.sem(logs))
+    low, high = scipy.stats.t.interval(0.95, 4, fmean(logs), scipy.stats.sem(logs))
     bounds = estimate(logs)
     assert [bounds.value, bounds.low, bounds.high] == pytest.approx(
         [exp(fmean(logs)), exp(low), exp(high)]

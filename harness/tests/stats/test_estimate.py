@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, moderate, polygamma, trimmed_means
 from sqlitmus.stats.verdict import p_values
-from tests.stats.oracle import scipy_special, scipy_stats
+from tests.stats.oracle import scipy
 
 # Steps of 1/64 add and negate exactly, so that symmetries can be asked for to the last bit.
 STEPS = st.integers(-(2**20), 2**20).map(lambda n: n / 64)
@@ -25,7 +25,7 @@ def sample(count: int, seed: int = 1) -> Array:
 def test_trimmed_mean_agrees_with_scipy(count: int) -> None:
     values = sample(count)
     assert trimmed_means(values).mean[0] == pytest.approx(
-        scipy_stats.trim_mean(values[0], 0.2), 1e-9
+        scipy.stats.trim_mean(values[0], 0.2), 1e-9
     )
 
 
@@ -35,7 +35,7 @@ def test_trimmed_mean_agrees_with_scipy(count: int) -> None:
 def test_interval_is_yuens(count: int, level: float) -> None:
     values = sample(count)
     # Yuen's two-sample interval against a constant second sample is the one-sample interval.
-    result = scipy_stats.ttest_ind(values[0], np.zeros(count), equal_var=False, trim=0.2)
+    result = scipy.stats.ttest_ind(values[0], np.zeros(count), equal_var=False, trim=0.2)
     expected = result.confidence_interval(level)
     low, high = trimmed_means(values).interval(level)
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-9)
@@ -61,7 +61,7 @@ def test_normal_noise_exceeds_a_far_quantile_as_often_as_it_says(count: int) -> 
 def test_interval_is_tukey_mclaughlins_but_for_the_known_factor(count: int) -> None:
     values = sample(count)
     low, high = trimmed_means(values).interval()
-    expected = scipy_stats.mstats.trimmed_mean_ci(values[0], limits=(0.2, 0.2), alpha=0.05)
+    expected = scipy.stats.mstats.trimmed_mean_ci(values[0], limits=(0.2, 0.2), alpha=0.05)
     kept = count - 2 * (count // 5)
     factor = np.sqrt(kept * (count - 1) / (count * (kept - 1)))
     assert high[0] - low[0] == pytest.approx((expected[1] - expected[0]) * factor, rel=1e-9)
@@ -120,7 +120,7 @@ def test_median_interval_agrees_with_the_binomial_test(count: int) -> None:
     values = sample(count)
     found = medians(values)
     ordered = np.sort(values[0])
-    below = int(scipy_stats.binom.ppf(0.025, count, 0.5))
+    below = int(scipy.stats.binom.ppf(0.025, count, 0.5))
     assert found.value[0] == np.median(values)
     assert (found.low[0], found.high[0]) == (ordered[below - 1], ordered[count - below])
 
@@ -129,7 +129,7 @@ def test_median_interval_covers_the_median_of_a_skewed_law() -> None:
     draws = np.random.default_rng(3).exponential(size=(20_000, 12))
     found = medians(draws)
     covered = ((found.low <= np.log(2)) & (np.log(2) <= found.high)).sum() / len(draws)
-    exact = 1 - 2 * scipy_stats.binom.cdf(2, 12, 0.5)  # ranks 3 and 10
+    exact = 1 - 2 * scipy.stats.binom.cdf(2, 12, 0.5)  # ranks 3 and 10
     assert covered == pytest.approx(exact, abs=0.005)
 
 
@@ -146,7 +146,7 @@ def means(errors: list[float], freedom: float = 4.25) -> TrimmedMeans:
 @pytest.mark.parametrize("order", [0, 1])
 def test_digamma_and_trigamma_are_scipys(order: int) -> None:
     x = np.array([0.05, 0.3, 0.5, 1, 2.125, 5, 9.99, 30, 1e4])
-    assert polygamma(order, x) == pytest.approx(scipy_special.polygamma(order, x), rel=1e-11)
+    assert polygamma(order, x) == pytest.approx(scipy.special.polygamma(order, x), rel=1e-11)
 
 
 def test_equal_errors_stay_and_have_the_priors_degrees_of_freedom_more() -> None:

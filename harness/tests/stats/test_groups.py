@@ -19,7 +19,7 @@ from sqlitmus.stats.estimate import (
 from sqlitmus.stats.verdict import Verdicts, group_means, parts, shares, summed, together
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
-from tests.stats.oracle import scipy_stats
+from tests.stats.oracle import scipy
 
 PAIRS = 4000
 
@@ -210,7 +210,7 @@ LEVELS_DISTRIBUTIONS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 def test_normal_agrees_with_scipy() -> None:
     for coverage in LEVELS_DISTRIBUTIONS:
-        expected = float(scipy_stats.norm.ppf((1 + coverage) / 2))
+        expected = float(scipy.stats.norm.ppf((1 + coverage) / 2))
         assert normal(coverage) == pytest.approx(expected, rel=1e-9)
 
 
@@ -222,17 +222,17 @@ def test_student_t_refuses_what_has_no_quantile(coverage: float, freedom: int) -
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 7.25, 17, 26, 59.5, 200, 1000, 20_000])
 def test_p_of_t_agrees_with_scipy_from_the_centre_far_into_the_tail(freedom: float) -> None:
-    tails = scipy_stats.t.isf(np.geomspace(1e-14, 0.5, 200) / 2, freedom)
+    tails = scipy.stats.t.isf(np.geomspace(1e-14, 0.5, 200) / 2, freedom)
     t = np.concatenate([np.linspace(0, 6, 200), tails])
     p = student_p(t, np.full(len(t), freedom))
-    assert p == pytest.approx(2 * scipy_stats.t.sf(t, freedom), rel=1e-9)
+    assert p == pytest.approx(2 * scipy.stats.t.sf(t, freedom), rel=1e-9)
     assert np.array_equal(student_p(-t, np.full(len(t), freedom)), p)
 
 
 def test_p_of_t_for_rows_of_all_sorts_at_once() -> None:
     t = np.array([0.0, np.inf, 2.0, 2.0, np.nan, 1e200, 2.0])
     freedom = np.array([3, 3, 0, 1, 5, 2, 50])
-    expected = 2 * scipy_stats.t.sf(t, freedom)
+    expected = 2 * scipy.stats.t.sf(t, freedom)
     assert student_p(t, freedom) == pytest.approx(expected, rel=1e-9, nan_ok=True)
     assert len(student_p(np.empty(0), np.empty(0))) == 0
 
@@ -240,7 +240,7 @@ def test_p_of_t_for_rows_of_all_sorts_at_once() -> None:
 @pytest.mark.parametrize("coverage", LEVELS_DISTRIBUTIONS)
 def test_student_t_agrees_with_scipy_also_between_whole_degrees(coverage: float) -> None:
     freedom = np.concatenate([np.linspace(1, 60, 300), np.arange(1, 200), [123.4, 1000, 5000.5]])
-    expected = scipy_stats.t.ppf((1 + coverage) / 2, freedom)
+    expected = scipy.stats.t.ppf((1 + coverage) / 2, freedom)
     assert student_t(coverage, freedom) == pytest.approx(expected, rel=1e-9)
     assert np.isnan(student_t(coverage, np.array([0.5, np.nan]))).all()
 
@@ -248,7 +248,7 @@ def test_student_t_agrees_with_scipy_also_between_whole_degrees(coverage: float)
 @pytest.mark.parametrize("trials", [1, 20, 300, 5000])
 def test_binomial_tail_agrees_with_scipy(trials: int) -> None:
     for count in {0, 1, trials // 50, trials // 20, trials}:
-        expected = float(scipy_stats.binom.sf(count - 1, trials, 0.01))
+        expected = float(scipy.stats.binom.sf(count - 1, trials, 0.01))
         assert binomial_tail(count, trials, 0.01) == pytest.approx(expected, rel=1e-9)
 
 
@@ -258,8 +258,8 @@ def test_sign_test_rank_is_the_largest_with_enough_coverage(coverage: float) -> 
         rank = sign_test_rank(count, coverage)
         alpha = (1 - coverage) / 2
         if rank is not None:
-            assert scipy_stats.binom.cdf(rank - 1, count, 0.5) <= alpha + 1e-12
-        assert scipy_stats.binom.cdf(rank or 0, count, 0.5) > alpha
+            assert scipy.stats.binom.cdf(rank - 1, count, 0.5) <= alpha + 1e-12
+        assert scipy.stats.binom.cdf(rank or 0, count, 0.5) > alpha
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7, 8, 9, 10, 30])
@@ -270,7 +270,7 @@ def test_normal_noise_gives_its_standard_deviation(count: int) -> None:
 
 def test_it_is_the_scaled_median_absolute_deviation() -> None:
     values = np.random.default_rng(2).exponential(size=200)
-    expected = scipy_stats.median_abs_deviation(values, scale="normal") * 200 / 199.2
+    expected = scipy.stats.median_abs_deviation(values, scale="normal") * 200 / 199.2
     assert float(deviation(values)) == pytest.approx(expected, rel=1e-5)
 
 

@@ -8,7 +8,7 @@ from benchmarks.relabel import error_rates, judge, judge_sequential, sequential,
 from sqlitmus.stats.estimate import Array, rate
 from tests.analysis.runs import case, noisy, plan, samples, write
 from tests.stats.noise import wander
-from tests.stats.oracle import scipy_stats
+from tests.stats.oracle import scipy
 from tests.stats.recorded import STEADY, WALL, trace
 
 LABELS = 5
@@ -98,7 +98,7 @@ def test_sequential_experiments_keep_the_order_of_time() -> None:
 def test_the_sequential_test_is_welchs_with_holm() -> None:
     values = np.random.default_rng(5).normal(0, 1, (1, 12, 3)) * [1, 2, 3]
     expected = [
-        float(scipy_stats.ttest_ind(values[0, :, i], values[0, :, 0], equal_var=False).pvalue)
+        float(scipy.stats.ttest_ind(values[0, :, i], values[0, :, 0], equal_var=False).pvalue)
         for i in (1, 2)
     ]
     low, high = min(expected), max(expected)
@@ -123,7 +123,7 @@ def test_a_faster_runner_is_no_detected_slowdown() -> None:
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (1, 9), (5, 100), (100, 100)])
 def test_the_interval_of_a_rate_is_wilsons(hits: int, trials: int) -> None:
     found = rate(hits / trials, trials)
-    expected = scipy_stats.binomtest(hits, trials).proportion_ci(0.95, method="wilson")
+    expected = scipy.stats.binomtest(hits, trials).proportion_ci(0.95, method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 

@@ -14,7 +14,7 @@ from sqlitmus.stats.estimate import (
     trimmed_means,
 )
 from sqlitmus.stats.verdict import adjust, decide, p_values
-from tests.stats.oracle import scipy_stats
+from tests.stats.oracle import scipy
 
 # BCG vaccine against tuberculosis, 13 trials: events and numbers, vaccinated and not (Colditz et
 # al., JAMA 271, 1994, 698-702). The log relative risks are the worked example of the literature.
@@ -58,7 +58,7 @@ def test_the_vaccine_trials_come_out_as_published() -> None:
 
 def test_sessions_that_agree_are_no_surer_than_their_errors() -> None:
     found = one(np.full(3, 0.02), np.array([0.01, 0.01, 0.01]), freedom=17)
-    half = scipy_stats.t.ppf(0.975, 51) * 0.01 / np.sqrt(3)
+    half = scipy.stats.t.ppf(0.975, 51) * 0.01 / np.sqrt(3)
     assert found.between[0] == 0
     assert found.high[0] - found.mean[0] == pytest.approx(half, rel=1e-9)
 
@@ -68,7 +68,7 @@ def test_degrees_of_freedom_of_unequal_sessions_are_satterthwaites_rounded_down(
     found = combine(np.full((1, 2), 0.02), error[None], freedom)
     a = error**-2.0 / (error**-2.0).sum()
     degrees = int(1 / (a**2 / freedom[0]).sum())
-    half = scipy_stats.t.ppf(0.975, degrees) / np.sqrt((error**-2.0).sum())
+    half = scipy.stats.t.ppf(0.975, degrees) / np.sqrt((error**-2.0).sum())
     assert found.high[0] - found.mean[0] == pytest.approx(half, rel=1e-9)
 
 
@@ -173,7 +173,7 @@ def samples(seed: int, first: int = 30, second: int = 30, rows: int = 3) -> tupl
 def test_agrees_with_scipy(first: int, second: int, level: float) -> None:
     one, other = samples(first * second, first, second)
     found = unpaired_means(one, other)
-    expected = scipy_stats.ttest_ind(one, other, axis=1, equal_var=False, trim=0.2)
+    expected = scipy.stats.ttest_ind(one, other, axis=1, equal_var=False, trim=0.2)
     interval = expected.confidence_interval(level)
     low, high = found.interval(level)
     assert found.freedom == pytest.approx(expected.df, rel=1e-9)

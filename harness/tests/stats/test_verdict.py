@@ -22,7 +22,7 @@ from sqlitmus.stats.verdict import (
     within_p,
 )
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
-from tests.stats.oracle import scipy_stats
+from tests.stats.oracle import scipy
 
 MARGIN = 0.02
 
@@ -175,14 +175,14 @@ def logs(seed: int = 1, rows: int = 4000, blocks: int = 30) -> TrimmedMeans:
 def test_p_is_yuens(blocks: int) -> None:
     values = np.random.default_rng(blocks).normal(0.02, 0.04, (1, blocks))
     # Yuen's two-sample test against a constant second sample is the one-sample test.
-    expected = scipy_stats.ttest_ind(values[0], np.zeros(blocks), equal_var=False, trim=0.2)
+    expected = scipy.stats.ttest_ind(values[0], np.zeros(blocks), equal_var=False, trim=0.2)
     assert p_values(trimmed_means(values))[0] == pytest.approx(float(expected.pvalue), rel=1e-9)
 
 
 def test_equivalence_is_two_one_sided_tests() -> None:
     means, bound = logs(rows=50), np.log1p(MARGIN)
-    above = scipy_stats.t.sf((bound + means.mean) / means.error, means.freedom)
-    below = scipy_stats.t.sf((bound - means.mean) / means.error, means.freedom)
+    above = scipy.stats.t.sf((bound + means.mean) / means.error, means.freedom)
+    below = scipy.stats.t.sf((bound - means.mean) / means.error, means.freedom)
     expected = np.maximum(above, below)
     assert within_p(means, -bound, bound) == pytest.approx(expected, rel=1e-9)
 
@@ -203,7 +203,7 @@ def test_bh_agrees_with_scipy(p: Array) -> None:
     there = ~np.isnan(p)
     assert np.array_equal(np.isnan(adjust(p, "bh")), ~there)
     if there.any():
-        expected = scipy_stats.false_discovery_control(p[there])
+        expected = scipy.stats.false_discovery_control(p[there])
         assert adjust(p, "bh")[there] == pytest.approx(expected, rel=1e-12)
 
 
@@ -234,7 +234,7 @@ def test_holm_holds_the_family_and_bh_the_share() -> None:
     for _ in range(families):
         t = rng.standard_t(17, 20)
         t[:8] += 4  # eight true differences
-        p = 2 * scipy_stats.t.sf(np.abs(t), 17)
+        p = 2 * scipy.stats.t.sf(np.abs(t), 17)
         false_family += bool((adjust(p, "holm")[8:] <= 0.05).any())
         found = adjust(p, "bh") <= 0.05
         false_share += found[8:].sum() / max(found.sum(), 1)
@@ -256,8 +256,8 @@ def test_pococks_levels_are_those_published(looks: int, published: float) -> Non
 
 
 def test_two_looks_by_the_bivariate_normal() -> None:
-    c = float(scipy_stats.norm.isf(pocock(2, 0.01) / 2))
-    both = scipy_stats.multivariate_normal(cov=[[1, 0.5**0.5], [0.5**0.5, 1]])
+    c = float(scipy.stats.norm.isf(pocock(2, 0.01) / 2))
+    both = scipy.stats.multivariate_normal(cov=[[1, 0.5**0.5], [0.5**0.5, 1]])
     inside = both.cdf([c, c], lower_limit=[-c, -c])
     assert 1 - float(inside) == pytest.approx(0.01, abs=1e-5)
 
@@ -265,7 +265,7 @@ def test_two_looks_by_the_bivariate_normal() -> None:
 def test_looking_three_times_errs_as_often_as_promised() -> None:
     walks = np.random.default_rng(8).normal(size=(200_000, 3)).cumsum(axis=1)
     z = np.abs(walks) / np.sqrt([1, 2, 3])
-    p = 2 * scipy_stats.norm.sf(z)
+    p = 2 * scipy.stats.norm.sf(z)
     assert (p <= pocock(3)).any(axis=1).mean() == pytest.approx(0.05, abs=0.002)
 
 
