@@ -1,7 +1,6 @@
 """The vectors as a runner performs them: all that can be in one process, the others alone."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,8 +8,8 @@ from pathlib import Path
 
 from sqlitmus.catalog import definitions
 from sqlitmus.run.verify import context
-from sqlitmus.vocabulary.contract import Job, levels
-from tests.contract.started import CONTRACT, Json, description, start
+from sqlitmus.vocabulary.contract import Job, Level, levels
+from tests.contract.started import CONTRACT, description, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
 # Builds that differ from another runner in compile options only do this part of the vectors.
@@ -24,12 +23,13 @@ class Performed:
     """A vector's job, the result if there is one, and how the runner's process ended."""
 
     job: Job
-    result: Json | None
+    result: bytes | None
     code: int
     stderr: str
     left: list[str]
 
 
+@cache
 def job_of(vector: str) -> Job:
     """The job of a vector, with its places for paths still in it."""
     return context.job_of(CONTRACT / "vectors" / vector)
@@ -54,15 +54,20 @@ def vectors_of(name: str) -> list[str]:
     return [v for v in VECTORS if name not in TWINS or chosen_for_twins(v)]
 
 
-def slow(name: str, vector: str) -> str | None:
-    """Why this runner's own tests do a vector instead; None where it is done here."""
-    return definitions.load().runners[name].slow_vectors.get(vector.partition("-")[0])
+def slow(name: str, vector: str) -> bool:
+    """Whether this runner's own tests do a vector instead, as its file says."""
+    return vector.partition("-")[0] in definitions.load().runners[name].slow_vectors
 
 
-def beyond(name: str, vector: str) -> str | None:
-    """Which levels of the contract a vector needs that this runner does not have, in words."""
-    has = description(name)["features"].get("levels", ["core"])
-    return ", ".join(level for level in levels(job_of(vector)) if level not in has) or None
+def beyond(name: str, vector: str) -> bool:
+    """Whether a vector needs a level of the contract that this runner does not have."""
+    return not {*levels_of(vector)} <= {*description(name)["features"].get("levels", ["core"])}
+
+
+@cache
+def levels_of(vector: str) -> list[Level]:
+    """The levels of the contract that a vector needs."""
+    return levels(job_of(vector))
 
 
 def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
@@ -102,6 +107,6 @@ def written(vector: str, folder: Path) -> Job:
 
 def _answer(job: Job, code: int, stderr: str) -> Performed:
     output = Path(job.output)
-    result = json.loads(output.read_text("utf-8")) if output.exists() else None
+    result = output.read_bytes() if output.exists() else None
     left = sorted(f.name for f in output.parent.iterdir() if f.suffix in (".part", ".tmp"))
     return Performed(job, result, code, stderr, left)

@@ -29,10 +29,9 @@ def test_the_committed_schema_is_what_the_command_prints(name: str) -> None:
     Draft202012Validator.check_schema(schemas()[name])
 
 
-@pytest.mark.parametrize("name", VECTORS)
-def test_the_jobs_of_the_vectors_fit_the_schema(name: str) -> None:
-    job = json.loads((CONTRACT / "vectors" / name / "job.json").read_text("utf-8"))
-    JOB.validate(job)
+def test_the_jobs_of_the_vectors_fit_the_schema() -> None:
+    jobs = {name: (CONTRACT / "vectors" / name / "job.json").read_bytes() for name in VECTORS}
+    assert [name for name, job in jobs.items() if not JOB.is_valid(json.loads(job))] == []
 
 
 NAMES = "Job Database Connection Step Parameters Column Readback Measure Share"
