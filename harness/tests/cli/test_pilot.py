@@ -93,6 +93,7 @@ def test_a_longer_warm_up_of_a_runner_or_of_its_lists_is_watched(
     case: str, asked: str, window_ms: int, desk: Desk
 ) -> None:
     desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', f'name = "b"\n{asked} = 400')
+    desk.instant.paces |= {name: even(1_250_000, name) for name in "ab"}
     desk.run(mode="piloted", blocks=1, cases=[case])
     windows = {m.warmup_ns // 10**6 for m in desk.instant.measured[:PILOT] if m.runner == "b"}
     assert windows == {window_ms}
