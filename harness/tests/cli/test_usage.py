@@ -11,8 +11,11 @@ from tests.cli.calling import Call, sqlitmus
 
 
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """The command line within this process, on the clone's own catalogue."""
+def call(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Call:
+    """The command line within this process, on the clone's own catalogue; nothing was measured."""
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
     return partial(sqlitmus, capsys, monkeypatch)
 
 
