@@ -133,7 +133,7 @@ AT_MOST = {
     "modules with one importer": 27,
     "import lines, % of code": 8.6,
     "imports from tests": 689,
-    "lines of tests": 39_677,
+    "lines of tests": 39_878,
 }
 
 
