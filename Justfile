@@ -105,6 +105,11 @@ bench-page *CELLS:
 bench-truth *ARGS:
     @python harness/benchmarks/truth.py "$@"
 
+# Where do other tools win? Bias, spread and time of sqlitmus and its peers; over an hour, or less with --quick
+[group("work on sqlitmus")]
+bench-peers *ARGS:
+    @python harness/benchmarks/peers.py "$@"
+
 # How near honest cells come to the bounds beyond which their figures are called impossible
 [group("work on sqlitmus")]
 bench-plausible *ARGS:

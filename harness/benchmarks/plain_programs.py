@@ -323,8 +323,12 @@ class Programs:
     def __contains__(self, name: str) -> bool:
         return name in self._commands
 
+    def command(self, name: str) -> tuple[list[str], dict[str, str]]:
+        """What starts a program, before the file of its task, and the environment."""
+        return self._commands[name], self._environments[name]
+
     def start(self, name: str, task: Task | Service) -> Program:
         """One program, which waits to be asked."""
         folder = self._folder / name
         folder.mkdir(exist_ok=True)
-        return Program(name, self._commands[name], self._environments[name], task, folder)
+        return Program(name, *self.command(name), task, folder)

@@ -98,9 +98,9 @@ def main(
     runs: list[Run] = []
     rows = RESTARTING_ROWS if plant else 0
     try:
-        names = _known("driver", drivers, COMMANDS)
-        chosen = _known("case", cases, CASES)
-        ways = _known("scheme", schemes, SCHEMES)
+        names = known("driver", drivers, COMMANDS)
+        chosen = known("case", cases, CASES)
+        ways = known("scheme", schemes, SCHEMES)
         if reason := unsupported():
             raise NotFit(f"runs in turns are not to be had here: {reason}")
         words = ["run", *(word for case in chosen for word in ("--case", case))]
@@ -151,7 +151,7 @@ def _of_cases(run: Path, way: str, names: Sequence[str], log: Path) -> list[Run]
         of_cell[told["block"]] = Plain(told["ns"], told["waited"], told["sqlite"])
     product = _steady(run)
     runs: dict[str, Run] = {}
-    for row in _exported(run):
+    for row in exported(run):
         case, name = row["case"], row["runner"]
         if name not in names or (case, name) not in plain:
             continue
@@ -171,7 +171,7 @@ def _all_pairs(run: Path, way: str, names: Sequence[str]) -> list[Run]:
     """Of each steady case of a suite the published ratios of all pairs, without plain programs."""
     runs: dict[str, Run] = {}
     for position, reference in enumerate(names):
-        rows = [row for row in _exported(run, "--reference", reference) if row["ratio_low"]]
+        rows = [row for row in exported(run, "--reference", reference) if row["ratio_low"]]
         rows = [row for row in rows if row["metric"] == "steady"]
         if position == 0:
             _print_over_totals(run, way, reference, rows)
@@ -213,10 +213,10 @@ def _steady(run: Path) -> dict[tuple[str, str], dict[int, float]]:
     return steady
 
 
-def _exported(run: Path, *options: str) -> list[dict[str, str]]:
+def exported(run: Path, *options: str) -> list[dict[str, str]]:
     """The cells of a run, as its export has them."""
-    exported = _python("-m", "sqlitmus", "export", str(run), "--format", "csv", *options)
-    return [*csv.DictReader(io.StringIO(exported))]
+    text = _python("-m", "sqlitmus", "export", str(run), "--format", "csv", *options)
+    return [*csv.DictReader(io.StringIO(text))]
 
 
 def published(row: Mapping[str, str]) -> Published:
@@ -287,7 +287,7 @@ def _held(title: str, row: Held) -> None:
         )
 
 
-def _known(what: str, words: str, there_are: Mapping[str, object]) -> list[str]:
+def known(what: str, words: str, there_are: Mapping[str, object]) -> list[str]:
     named = words.split(",")
     for name in named:
         if name not in there_are:

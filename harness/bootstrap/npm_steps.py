@@ -1,4 +1,4 @@
-"""What comes from npm, without running any install script: the runtimes, and the lint tools."""
+"""What comes from npm, without running any install script: runtimes, lint tools, and peers."""
 
 import json
 import shutil
@@ -22,6 +22,7 @@ TOOLS = {
     "pyright": "pyright/index.js",
     "axe": "axe-core/axe.min.js",
 }
+PEERS = {"mitata": "mitata/src/main.mjs", "tinybench": "tinybench/dist/index.js"}
 # what `npm ci` and `npm install` are given: nothing that a package brings is run
 INSTALL = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false")
 
@@ -82,4 +83,12 @@ NPM_DEV = _step(
     TOOLS,
     tools=("axe",),
     recipe="test",
+)
+NPM_PEERS = _step(
+    "npm-peers",
+    "installing mitata and tinybench",
+    "runners/peers",
+    PEERS,
+    tools=tuple(PEERS),
+    recipe="bench-peers",
 )

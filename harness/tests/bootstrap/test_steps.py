@@ -165,7 +165,7 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
         *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet", "axe"),
         *("sync-counter", "better-sqlite3-threadsafe1", "better-sqlite3-threadsafe2"),
         *("rust-threadsafe2", "rust-no-overflow-stats", "rust-memory-management", "rust-system"),
-        *("plain-rust", "plain-dotnet"),
+        *("plain-rust", "plain-dotnet", "mitata", "tinybench"),
     }
     assert content["hyperfine"]["version"] == "1.0"
     assert Path(content["hyperfine"]["path"]).is_file()

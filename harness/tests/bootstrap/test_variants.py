@@ -125,6 +125,12 @@ def test_only_the_yardstick_needs_them() -> None:
     assert needs(["bench-truth"], settings) >= {*names, "rust", "dotnet", "npm", "hyperfine"}
 
 
+def test_only_the_comparison_needs_the_peers() -> None:
+    settings = Settings.load()
+    asking = {recipe for recipe in settings.recipes if "npm-peers" in needs([recipe], settings)}
+    assert asking == {"bench-peers"}
+
+
 def test_they_are_made_of_their_own_sources(bench: "Bench") -> None:
     clone(bench)
     states = bench.ensure(*PLAIN)
