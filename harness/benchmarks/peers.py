@@ -177,7 +177,7 @@ def _row(mine: Sequence[Reading], plain: Mapping[int, float]) -> Row:
     """A figure of a question beside the plain totals, by repetition."""
     first, count = mine[0], len(mine)
     truth = exp(fmean(map(log, plain.values())))
-    beside = {} if first.figure == PLAIN else plain
+    beside: Mapping[int, float] = {} if first.figure == PLAIN else plain
     bias = estimate([log(each.ratio / beside.get(each.repetition, truth)) for each in mine])
     sd = stdev([log(each.ratio) for each in mine]) if count > 1 else nan
     wall, cpu = fmean(each.wall_s for each in mine), fmean(each.cpu_s for each in mine)
