@@ -194,12 +194,12 @@ class Source:
 
     def profile(self, catalog: Catalog) -> tuple[str, Profile]:
         """The profile that every connection sets, with the workload's own pragmas, and its name."""
-        name, own = self.workload.profile, self.workload.pragmas
+        name, changes = self.workload.profile, self.workload.pragmas
         profile = catalog.profiles[name]
-        if not own:
+        if not changes:
             return name, profile
-        changed = ", ".join(f"{pragma} {value}" for pragma, value in own.items())
-        pragmas = [*{**dict(profile.pragmas), **own}.items()]
+        changed = ", ".join(f"{pragma} {value}" for pragma, value in changes.items())
+        pragmas = [*{**dict(profile.pragmas), **changes}.items()]
         summary = f"as {name}, with {changed}"
         return OWN, Profile(title="The workload's own", summary=summary, pragmas=pragmas)
 

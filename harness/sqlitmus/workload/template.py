@@ -205,8 +205,8 @@ def _queries(table: Table) -> Iterator[tuple[str, str]]:
         last = ", ".join(f"{key} {'' if parts[-1][1] else 'DESC'}".strip() for key in keys)
         sql = f"SELECT {chosen} FROM {name} {f'WHERE {where} ' if where else ''}"
         sql += f"ORDER BY {quoted_if_needed(names[-1])} DESC, {last} LIMIT 50"
-        there = " AND ".join([*(f"{part} IS NOT NULL" for part in before), *partly])
-        drawn = f"SELECT DISTINCT {', '.join(before)} FROM {name} WHERE {there}"
+        among = " AND ".join([*(f"{part} IS NOT NULL" for part in before), *partly])
+        drawn = f"SELECT DISTINCT {', '.join(before)} FROM {name} WHERE {among}"
         by = f"-by-{'-'.join(names[:-1])}" if before else ""
         yield (
             f"recent-{table.name}{by}",
