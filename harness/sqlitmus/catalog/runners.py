@@ -50,6 +50,11 @@ class Installed:
         reason = f"it needs more levels of the contract than the runner has: {listed(missing)}"
         return reason if missing else None
 
+    def ends_at_nul(self) -> str | None:
+        """Why it is not sent a job whose texts hold U+0000; None if it is."""
+        reason = "its driver reads a text up to the first U+0000, which texts of this case hold"
+        return None if self.spec.nul_in_text else reason
+
     def planned(self) -> PlannedRunner:
         """The runner as the plan and the report record it."""
         fields = self.spec.model_dump(include={"name", "title", "runtime", "driver", "role"})

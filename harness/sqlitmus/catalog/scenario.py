@@ -62,7 +62,8 @@ class ScenarioStep(Model):
 
     `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. A
     pool that is `given` takes the place of parameters that are drawn. Rows with `wide` integers,
-    beyond 2^53, are read by the manner that holds them, where a runner has several. Where `reals`
+    beyond 2^53, are read by the manner that holds them, where a runner has several; texts with
+    `nul`, the character U+0000, by runners that read on behind it. Where `reals`
     come from functions that differ from one SQLite to another, verification compares their first
     digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
     """
@@ -78,6 +79,7 @@ class ScenarioStep(Model):
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
     wide: bool = False
+    nul: bool = False
     reals: Literal["exact", "digits", "types"] = "exact"
 
     @property

@@ -127,7 +127,7 @@ def _part(
             given = statements.pool(rows, looked.parameters, distinct=not looked.reads)
             at = "sql"
             columns: dict[str, ColumnType] = {}
-            cost, wide, reals = LEAST_INSTRUCTIONS, False, "exact"
+            cost, wide, nul, reals = LEAST_INSTRUCTIONS, False, False, "exact"
             if looked.reads:
                 statements.check_repeatable(connection, sql, looked, written=bool(written))
                 answered = statements.answer(
@@ -136,7 +136,8 @@ def _part(
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 cost = max(cost, answered.instructions)
                 whole_pool, given = given, statements.bearable(given, cost)
-                wide, reals = answered.wide, statements.compared_reals(columns, looked)
+                wide, nul = answered.wide, bool(answered.cut)
+                reals = statements.compared_reals(columns, looked)
                 notes |= dict.fromkeys(_notes(answered, whole_pool, given, reals))
             elif given:
                 most.append(max(len(given.rows) // statement.repeat, 1))
@@ -154,6 +155,7 @@ def _part(
                 given=given,
                 repeat=statement.repeat,
                 wide=wide,
+                nul=nul,
                 reals=reals,
             )
         )

@@ -222,7 +222,12 @@ def _asked(sql: str, connection: sqlite3.Connection, seed: str) -> list[Row]:
         raise NoPool(f"the query for parameters: {says}{error}") from error
     if not rows:
         raise NoPool("the query for parameters finds no row")
-    return rows
+    return [row for row in rows if not _infinite(row)] or rows
+
+
+def _infinite(row: Row) -> bool:
+    """Whether it holds an infinity, for which JSON has no number."""
+    return any(isinstance(value, float) and not isfinite(value) for value in row)
 
 
 def arranged(rows: list[Row], order: list[int]) -> list[Row]:
@@ -259,7 +264,7 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
     if distinct and length > len(rows):
         length //= 2
     whole = [list(rows[n % len(rows)]) for n in range(length)]
-    if any(isinstance(value, float) and not isfinite(value) for row in whole for value in row):
+    if any(map(_infinite, whole)):
         raise NoPool("a parameter is Infinity, which a job cannot hold; leave such rows out")
     types: list[Type] = [_type([row[place] for row in whole], place) for place in range(count)]
     for place, kind in enumerate(types):

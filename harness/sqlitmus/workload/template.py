@@ -4,8 +4,9 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -239,17 +240,13 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-") or "query"
 
 
-_KEYWORDS = (
-    "all and as asc between by case check collate commit constraint create cross default delete "
-    "desc distinct drop else end escape except exists foreign from full glob group having if in "
-    "index inner insert intersect into is isnull join key left like limit match natural not null "
-    "notnull of offset on or order outer primary references regexp right rollback row rows select "
-    "set table then to transaction trigger union unique update using values view virtual when "
-    "where with without"
-)
-
-
+@lru_cache
 def quoted_if_needed(name: str) -> str:
     """`name` as SQL takes it."""
-    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _KEYWORDS.split()
-    return name if plain else quoted(name)
+    whole = quoted(name)
+    query = f"WITH {whole}({whole}) AS (SELECT 7) SELECT {name} FROM {name} ORDER BY {name}"
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        with closing(sqlite3.connect(":memory:")) as connection, suppress(sqlite3.Error):
+            if connection.execute(query).fetchall() == [(7,)]:
+                return name
+    return whole

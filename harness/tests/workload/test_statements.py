@@ -278,6 +278,10 @@ def test_a_query_for_parameters_must_give_rows(
         rows_of(sql, connection, "1")
 
 
+def test_rows_with_an_infinity_are_left_out_of_a_querys(connection: sqlite3.Connection) -> None:
+    assert rows_of("SELECT 9e999 AS v UNION ALL SELECT 1.5", connection, "1") == [(1.5,)]
+
+
 def test_steps_that_share_a_pool_bind_no_row_twice() -> None:
     whole = pool([[n] for n in range(16)], 1, distinct=True)
     parts = [share(whole, number, 3) for number in range(3)]

@@ -13,7 +13,7 @@ from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
 from sqlitmus.workload.scenarios import catalogue
-from sqlitmus.workload.template import template
+from sqlitmus.workload.template import quoted_if_needed, template
 from tests import left_out
 from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
@@ -59,6 +59,14 @@ def test_keys_and_indexes_suggest_queries(file: Path) -> None:
     }
     listed = [line.split()[1] for line in text.splitlines() if " rows): " in line]
     assert listed == ["empty", "item", "owner"], "tables of its virtual tables are no tables"
+
+
+def test_names_are_quoted_where_sql_needs_it() -> None:
+    plain = ["id", "Key", "row", "_a1", "rowid"]
+    assert [quoted_if_needed(name) for name in plain] == plain
+    other = ["group", "nothing", "current_time", "a b", "é", "1a", "select"]
+    assert [quoted_if_needed(name) for name in other] == [f'"{name}"' for name in other]
+    assert quoted_if_needed('a"b') == '"a""b"'
 
 
 def test_an_insert_is_proposed_where_no_key_forbids_it(database: Path) -> None:

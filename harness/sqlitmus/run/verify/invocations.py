@@ -278,7 +278,8 @@ class Invocations:
         once more, and every value is in their digest.
         """
         begun = self.begin(case, runner, mode, plain=plain, digest=digest, counted=counted)
-        if reason := runner.beyond(begun.ready.levels):
+        cut = not plain and any(step.nul for step in self._scenarios[case.scenario].steps)
+        if reason := runner.beyond(begun.ready.levels) or (cut and runner.ends_at_nul()) or None:
             return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
         invocation, launch, wal = self._start(begun)
         left = self.end_leftovers().values()
