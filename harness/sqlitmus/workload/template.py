@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.vocabulary.text import quoted
 from sqlitmus.workload.database import looked_into
-from sqlitmus.workload.statements import limited
+from sqlitmus.workload.statements import limited, look
 
 _HEAD = """\
 # What a service asks of its database, measured on every runner: ./just workload {file}
@@ -97,8 +98,15 @@ def template(file: Path, database: str, target: str, title: str) -> str:
 
     Raises UsageError for what is no database that can be read.
     """
-    with looked_into(file) as connection, confined(connection):
-        tables = list(_tables(connection))
+    with looked_into(file) as connection:
+        with confined(connection):
+            tables = list(_tables(connection))
+        filled = sorted((t for t in tables if t.rows != 0), key=lambda t: -(t.rows or 2**63))
+        proposed = [each for table in filled for each in _queries(table)]
+        inserts = [each for table in filled for each in _insert(table)]
+        proposed, inserts = (
+            [p for p in each if _compiles(connection, p)] for each in (proposed, inserts)
+        )
     lines = [_HEAD.format(file=target, database=json.dumps(database, ensure_ascii=False))]
     lines.append(_TABLES.format(name=title))
     for table in tables:
@@ -108,21 +116,25 @@ def template(file: Path, database: str, target: str, title: str) -> str:
     if not tables:
         return "".join([*lines, "#   none: it has no table yet\n"])
     queries: dict[str, str] = {}
-    filled = sorted((t for t in tables if t.rows != 0), key=lambda t: -(t.rows or 2**63))
-    inserts = [text for table in filled if (text := _insert(table))][:1]
-    for table in filled:
-        for name, text in _queries(table):
-            queries.setdefault(_slug(name), text)
-    active = ACTIVE - len(inserts)
+    for name, text in proposed:
+        queries.setdefault(_slug(name), text)
+    active = ACTIVE - len(inserts[:1])
     for number, (name, text) in enumerate([*queries.items()][:MOST]):
         whole = f"\n[query.{name}]\n{text}"
         lines.append(
             whole if number < active else re.sub(r"^(?=.)", "# ", whole, flags=re.MULTILINE)
         )
-    lines += [
-        f"\n# Inserted rows are deleted again; other writes need `reset`.\n{i}" for i in inserts
-    ]
+    for name, text in inserts[:1]:
+        head = "# Inserted rows are deleted again; other writes need `reset`."
+        lines.append(f"\n{head}\n[query.{_slug(name)}]\n{text}")
     return "".join(lines)
+
+
+def _compiles(connection: sqlite3.Connection, proposed: tuple[str, str]) -> bool:
+    """Whether SQLite has all that the query needs, such as a collation."""
+    with suppress(Refused):
+        return bool(look(connection, str(tomllib.loads(proposed[1])["sql"])))
+    return False
 
 
 def _tables(connection: sqlite3.Connection) -> Iterator[Table]:
@@ -215,19 +227,18 @@ def _queries(table: Table) -> Iterator[tuple[str, str]]:
         )
 
 
-def _insert(table: Table) -> str | None:
-    """Rows that are there already, once more; None where a key does not allow that."""
+def _insert(table: Table) -> Iterator[tuple[str, str]]:
+    """Rows that are there already, once more, with a name; nothing where a key forbids it."""
     numbered = [c for c in table.columns.values() if c.key and c.declared.upper() == "INTEGER"]
     given = [c for c in table.columns.values() if c.stored and c not in numbered]
     if any(unique for *_, unique in table.indexes) or not given or not table.has_rowid:
-        return None
+        return
     if any(len(column.types) > 1 for column in given):
-        return None
+        return
     name, columns = quoted_if_needed(table.name), ", ".join(quoted_if_needed(c.name) for c in given)
     sql = f"INSERT INTO {name}({columns}) VALUES ({', '.join('?' * len(given))})"
     drawn = f"SELECT {columns} FROM {name} ORDER BY random() LIMIT 1024"
-    text = _text(1, sql, drawn, 'transaction = "immediate"\n')
-    return f"[query.{_slug(f'add-{table.name}')}]\n{text}"
+    yield f"add-{table.name}", _text(1, sql, drawn, 'transaction = "immediate"\n')
 
 
 def _text(weight: int, sql: str, drawn: str, more: str = "") -> str:

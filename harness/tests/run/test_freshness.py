@@ -242,7 +242,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
     tmp_path: Path, name: str, leaves: bool
 ) -> None:
     fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
     spec, axes = cases.parse_case(name, KNOWN)
     case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
     ready = Preparation(KNOWN, fixture, Copies(), "s", tmp_path).job(case, runner, "measure")
@@ -252,7 +252,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
 
 def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
     fixture: Any = SimpleNamespace(of=source(None))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
     case = cases.make_case(
         *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
     )
@@ -270,7 +270,7 @@ def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_sa
     tmp_path: Path,
 ) -> None:
     fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
     preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
     targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
     for text in ("insert-autocommit", "update-pk"):
@@ -298,7 +298,7 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
     """A runner has the same seat in each of the cases that are compared with each other."""
     fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
     preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
     targets: list[Path | None] = []
 
     def begin(case: PlannedCase, runner: Any, mode: Any, **more: Any) -> Any:

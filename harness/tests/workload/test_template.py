@@ -77,6 +77,23 @@ def test_an_insert_is_proposed_where_no_key_forbids_it(database: Path) -> None:
     )
 
 
+def test_what_needs_a_collation_that_is_absent_is_not_proposed(tmp_path: Path) -> None:
+    database = tmp_path / "app.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.create_collation("icu", lambda a, b: (a > b) - (a < b))
+        connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT COLLATE icu)")
+        connection.execute("CREATE INDEX i ON t(a)")
+        connection.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        connection.commit()
+    heard: list[str] = []
+    queries = tomllib.loads(template(database, "app.db", "my.toml", "app.db"))["query"]
+    assert list(queries) == ["get-t"]
+    assert snapshot(database, tmp_path, heard.append).about.tables == 1
+    assert heard == [
+        "the copy is not checked for damage: no such collation sequence: icu; no runner has it either"
+    ]
+
+
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     other = tmp_path / "a.txt"
     other.write_text("text")
