@@ -89,9 +89,8 @@ def test_what_needs_a_collation_that_is_absent_is_not_proposed(tmp_path: Path) -
     queries = tomllib.loads(template(database, "app.db", "my.toml", "app.db"))["query"]
     assert list(queries) == ["get-t"]
     assert snapshot(database, tmp_path, heard.append).about.tables == 1
-    assert heard == [
-        "the copy is not checked for damage: no such collation sequence: icu; no runner has it either"
-    ]
+    (words,) = heard
+    assert words.startswith("the copy is not checked for damage: no such collation sequence: icu;")
 
 
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:
