@@ -16,11 +16,19 @@ from sqlitmus.catalog.scenario import Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from sqlitmus.workload import statements, writes
+from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload
 from sqlitmus.workload.file import read as read_file
-from sqlitmus.workload.parts import MIX, START, Part, paced, parts_of
+from sqlitmus.workload.parts import (
+    MIX,
+    START,
+    Part,
+    Proof,
+    decided_by_order,
+    paced,
+    parts_of,
+)
 from sqlitmus.workload.trace import with_queries
 
 # The mix at planned times, or with the time of each round.
@@ -238,7 +246,7 @@ def _mix(
 def _of_several_writers(mix: Scenario, file: Path, parts: Sequence[Part]) -> Scenario:
     """`mix` without what the order of its workers decides."""
     proofs = _proofs(parts)
-    decided = writes.decided_by_order(file, mix, proofs)
+    decided = decided_by_order(file, mix, proofs)
     changes = {
         "order_decides": ["rows", "checksum", *(["affected"] if decided.affected else [])],
         "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs.items()],
@@ -247,7 +255,7 @@ def _of_several_writers(mix: Scenario, file: Path, parts: Sequence[Part]) -> Sce
     return mix.model_copy(update=changes)
 
 
-def _proofs(parts: Iterable[Part]) -> dict[str, writes.Proof]:
+def _proofs(parts: Iterable[Part]) -> dict[str, Proof]:
     """By table, in order of name."""
     proofs = {table: of for part in parts for table, of in part.proofs.items()}
     return {table: proofs[table] for table in sorted(proofs)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.workload import writes
+from sqlitmus.workload import parts
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
 from sqlitmus.workload.scenarios import catalogue
@@ -29,7 +29,7 @@ def odd() -> Generator[sqlite3.Connection]:
 
 
 def held(connection: sqlite3.Connection, table: str = "odd") -> tuple[int, ...]:
-    return connection.execute(writes.proof(connection, table).query().sql).fetchone()
+    return connection.execute(parts.proof(connection, table).query().sql).fetchone()
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,7 @@ def held(connection: sqlite3.Connection, table: str = "odd") -> tuple[int, ...]:
         "UPDATE odd SET a = 6.5 WHERE id = 2",
         "UPDATE odd SET b = 0 WHERE b IS NULL",
         "UPDATE odd SET b = b || 'x' WHERE id = 1",
+        "UPDATE odd SET b = x'00fe' WHERE id = 1",
         """UPDATE odd SET "it's {c}" = 'ba' WHERE id = 3""",
         """UPDATE odd SET "it's {c}" = 'è' WHERE id = 1""",
         "UPDATE odd SET a = 5 WHERE id = 3; UPDATE odd SET a = -9223372036854775808 WHERE id = 1",
@@ -61,7 +62,7 @@ def test_a_proof_does_not_depend_on_where_rows_lie(odd: sqlite3.Connection) -> N
 def test_of_many_rows_the_number_is_compared(
     odd: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writes, "MOST_ROWS", 3)
+    monkeypatch.setattr(parts, "MOST_ROWS", 3)
     assert held(odd) == (4,)
 
 
@@ -94,27 +95,27 @@ parameters = [[5, 5], [7, 7]]
 @pytest.fixture
 def decided(
     write: Callable[[str], Path], catalog: Catalog, tmp_path: Path
-) -> Callable[[str], writes.Decided]:
+) -> Callable[[str], parts.Decided]:
     """What the order decides of a workload on `TEAM`."""
 
-    def of(text: str) -> writes.Decided:
+    def of(text: str) -> parts.Decided:
         with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
             connection.executescript(TEAM)
         (tmp_path / "copies").mkdir()
         copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
         mix = catalogue(read(write(text), catalog), copy, catalog).scenarios["mix"]
         with closing(sqlite3.connect(copy.file)) as connection:
-            proofs = {table: writes.proof(connection, table) for table in ("post", "room")}
-        return writes.decided_by_order(copy.file, mix, proofs)
+            proofs = {table: parts.proof(connection, table) for table in ("post", "room")}
+        return parts.decided_by_order(copy.file, mix, proofs)
 
     return of
 
 
 def test_the_last_writer_of_a_row_is_a_matter_of_order_and_sums_are_not(
-    decided: Callable[[str], writes.Decided],
+    decided: Callable[[str], parts.Decided],
 ) -> None:
     by_order = decided(POST)
-    assert by_order.sums == {"post": {writes.WHOLE}, "room": {"last", writes.WHOLE}}
+    assert by_order.sums == {"post": {parts.WHOLE}, "room": {"last", parts.WHOLE}}
     assert not by_order.affected
     assert str(by_order) == (
         "With several workers their order decides which row is which of post and last of room: "
@@ -123,7 +124,7 @@ def test_the_last_writer_of_a_row_is_a_matter_of_order_and_sums_are_not(
 
 
 def test_how_many_rows_change_is_a_matter_of_order_where_writers_claim_them(
-    decided: Callable[[str], writes.Decided],
+    decided: Callable[[str], parts.Decided],
 ) -> None:
     by_order = decided(CLAIM)
     assert by_order.affected
