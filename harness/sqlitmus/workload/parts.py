@@ -16,7 +16,7 @@ from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.vocabulary.contract import Parameters
-from sqlitmus.vocabulary.text import listed, quoted
+from sqlitmus.vocabulary.text import counted, listed, quoted
 from sqlitmus.workload import statements
 from sqlitmus.workload.file import Query, Source, Workload
 from sqlitmus.workload.statements import NoPool
@@ -141,8 +141,8 @@ def _left_out(source: Source, wrong: Mapping[str, Sequence[str]]) -> Iterator[st
     head = f"read without {left:,.0f} of {total:,.0f} queries ({left / total:.1%})"
     yield f"{source.workload.trace}: {head}, which cannot be measured"
     for reason, (place, *names) in reasons.items():
-        times = sum(weights[name] for name in names)
-        yield f"{place}: left out {times:,.0f} times: {reason}"
+        times = counted(int(sum(weights[name] for name in names)), "time")
+        yield f"{Path(place).name}: left out {times}: {reason}"
 
 
 def _beside_writes(part: Part, written: set[str], connection: sqlite3.Connection) -> Part:

@@ -128,7 +128,11 @@ def catalogue(
 
     Raises UsageError with file and line for a query that cannot be measured; see `parts_of`.
     """
-    parts = parts_of(source, copy.file, leave)
+    left_out: list[str] = []
+    parts = parts_of(source, copy.file, leave and left_out.append)
+    if leave:
+        for words in left_out:
+            leave(words)
     name, profile = source.profile(catalog)
     written = _writing(copy, parts, dict(profile.pragmas))
     scenarios = {part.name: _alone(part, name, written[part.name]) for part in parts}
@@ -139,6 +143,9 @@ def catalogue(
         mix = _of_several_writers(mix, copy.file, parts)
     if len(parts) > 1:
         scenarios[MIX] = mix
+    whole = MIX if MIX in scenarios else first.name
+    notes = [*scenarios[whole].notes, *left_out]
+    scenarios[whole] = scenarios[whole].model_copy(update={"notes": notes})
     scenarios |= latency_scenarios(source, mix)
     fixture = Fixture(
         title=copy.about.name,

@@ -66,18 +66,18 @@ _LITERAL = re.compile(
 
 
 def taken_out(line: Line) -> Line:
-    """`line` with its values as parameters, where it says no parameters itself."""
+    """`line` with the texts of its values as parameters, where it says no parameters itself."""
     if "parameters" in line.model_fields_set:
         return line
-    values: list[Scalar] = []
+    texts: list[Scalar] = []
 
     def take(match: re.Match[str]) -> str:
         if match[1]:
             return match[1]
-        values.append(_of_literal(match[2]))
+        texts.append(match[2])
         return _VALUE
 
-    return line.model_copy(update={"sql": _LITERAL.sub(take, line.sql), "parameters": values})
+    return line.model_copy(update={"sql": _LITERAL.sub(take, line.sql), "parameters": texts})
 
 
 def _of_literal(text: str) -> Scalar:
@@ -87,11 +87,13 @@ def _of_literal(text: str) -> Scalar:
         return text[1:-1].replace("''", "'")
     number = float(text)
     # JavaScript's drivers write all numbers as reals
-    return int(text) if text.isdigit() else int(number) if number.is_integer() else number
+    whole = int(text) if text.isdigit() else int(number) if number.is_integer() else None
+    return number if whole is None or whole >= 2**63 else whole
 
 
 def put_back(sql: str, rows: "Rows") -> tuple[str, "Rows"]:
-    """`sql` with `?` for values that differ from row to row, which are left, and the others."""
+    """`sql` with `?` for values that differ from row to row, which are left, and the others as they
+    were written: half of 7 is 3.5 by 2.0, and 3 by 2."""
     if _VALUE not in sql:
         return sql, rows
     columns = [*zip(*rows, strict=True)]
@@ -99,15 +101,12 @@ def put_back(sql: str, rows: "Rows") -> tuple[str, "Rows"]:
     first, *others = sql.split(_VALUE)
     text = first
     for column, differs, rest in zip(columns, differ, others, strict=True):
-        text += ("?" if differs else _literal(column[0])) + rest
-    left = [[value for value, differs in zip(row, differ, strict=True) if differs] for row in rows]
+        text += ("?" if differs else str(column[0])) + rest
+    left = [
+        [_of_literal(str(value)) for value, differs in zip(row, differ, strict=True) if differs]
+        for row in rows
+    ]
     return text, left if any(differ) else []
-
-
-def _literal(value: Scalar) -> str:
-    if isinstance(value, bytes):
-        return f"x'{value.hex()}'"
-    return "'{}'".format(value.replace("'", "''")) if isinstance(value, str) else str(value)
 
 
 @dataclass(slots=True)

@@ -180,6 +180,15 @@ def test_values_in_the_sql_that_are_always_the_same_stay(traced: Traced) -> None
         assert [(part.sql, part.parameters) for part in query.parts()] == [(sql, [])]
 
 
+def test_values_that_stay_are_as_they_were_written(traced: Traced) -> None:
+    sql = "SELECT size / 2.0, 1e999, -9223372036854775808 FROM document WHERE size < {}"
+    made = queries(traced(*({"sql": sql.format(n)} for n in ("3.0", "1e20", "2.5"))))
+    (part,) = made["select-document"].parts()
+    assert part.sql == sql.format("?")
+    assert part.parameters == [[3], [1e20], [2.5]]
+    assert [type(row[0]) for row in part.parameters if isinstance(row, list)] == [int, float, float]
+
+
 def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(traced: Traced) -> None:
     made = queries(
         traced(
@@ -323,11 +332,11 @@ def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
     copy = snapshot(database, tmp_path / "copies")
     made = catalogue(source, copy, catalog, heard.append)
     assert list(made.scenarios) == ["select-document", "start"]
-    file = tmp_path / "app.jsonl"
+    assert heard == made.scenarios["select-document"].notes
     assert heard == [
         "app.jsonl: read without 4 of 10 queries (40.0%), which cannot be measured",
-        f"{file}:7: left out 3 times: it deletes from event",
-        f"{file}:12: left out 1 times: word has no rowid, by which new rows would be known",
+        "app.jsonl:7: left out 3 times: it deletes from event",
+        "app.jsonl:12: left out 1 time: word has no rowid, by which new rows would be known",
     ]
 
 
