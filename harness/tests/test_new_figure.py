@@ -16,7 +16,6 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.cli.export import text_of
 from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
-from sqlitmus.render.html import page as html
 from sqlitmus.results import machines
 from sqlitmus.run.processes import launch
 from sqlitmus.vocabulary import figures
@@ -27,6 +26,7 @@ from tests.export.reading import read
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 from tests.machines.folders import ask
+from tests.render.printing import as_html
 
 LOAD = Figure(
     name="load",
@@ -128,7 +128,7 @@ def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
 
 
 def test_it_is_a_column_of_the_page(run: Path) -> None:
-    page = html.render(analyse(load(run)))
+    page = as_html(analyse(load(run)))
     cells = re.findall(r'<td data-f="(load|closing|untold)">([^<]*)', page)
     assert [name for name, _ in cells] == ["load", "closing"] * 2  # none reports the third
     assert [text for name, text in cells if name == "load"] == ["3.00\u202fms", "6.00\u202fms "]

@@ -10,6 +10,7 @@ import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
 import { paint, sort } from "./matrix.js";
+import { unpacked, wireFolds } from "./packed.js";
 import { drawPlots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
 import { defaults, read, write } from "./state.js";
@@ -17,7 +18,7 @@ import { tellTallies } from "./tally.js";
 import { describe, select, show, showRow } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+const data = JSON.parse(await unpacked($("data")));
 const grid = $("grid");
 const plain = JSON.stringify(defaults(data));
 const names = data.runners.map(([name]) => name);
@@ -44,6 +45,7 @@ const drawScatter = wireScatter(
   () => state,
   () => selected,
 );
+const fillFolds = wireFolds(data.folds, wireParts);
 let state = defaults(data);
 let selected = select(data, state);
 // What the numbers on the page were written for; static ones are written for the defaults.
@@ -66,6 +68,8 @@ function render() {
   paintDecision(data, state.weights, state.runner, keyOf);
   if (grid) sort(grid, data, state);
   selected = select(data, state);
+  // which folds hold a row that is left
+  if (selected.cases.size < data.cases.length) fillFolds();
   show(selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
@@ -157,6 +161,12 @@ function openAt(node) {
   title.scrollIntoView({ block: "start" });
   const target = node === details ? details.querySelector("summary") : node;
   if (details) target.focus({ preventScroll: true });
+}
+
+/** What every part of the page has, a fold once it is filled. */
+function wireParts(root) {
+  hintScrolls(root.querySelectorAll(".scroll"));
+  addCopyButtons(root);
 }
 
 function addCopyButtons(root) {
@@ -286,13 +296,12 @@ wireControls();
 wireDecision(data, change);
 wireBar(document.querySelector(".bar"));
 wireSheet($("more"));
-hintScrolls(document.querySelectorAll(".scroll"));
+wireParts(document);
 if (grid) wireGrid();
 wireLinks();
 stayInFrame();
 wireCases();
 wireKeys();
-addCopyButtons(document.querySelector(".page-foot"));
 $("controls").hidden = false;
 if ($("figure")) $("figure").parentElement.hidden = false;
 $("downloads").hidden = false;

@@ -1,20 +1,18 @@
 // The merged page: filters the table, and shows a machine's own page in a frame. The address holds
 // the machine, and with it the view that its page keeps there (see address.js).
 
+import { unpacked } from "./packed.js";
+
 const $ = (id) => document.getElementById(id);
-const { machines, words } = JSON.parse($("data").textContent);
+const { machines, words } = JSON.parse(await unpacked($("data")));
 // The comparisons, each with the rank of its word.
 const rows = [...document.querySelectorAll("main tr[data-c]:has([data-f='holds'])")];
 const wordOf = (row) => words[Number(row.dataset.rank ?? 0)];
 let shown = "";
 
-async function unpack(name) {
-  const packed = [...document.querySelectorAll("script[data-of]")].find(
-    (one) => one.dataset.of === name,
-  );
-  const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
+function unpack(name) {
+  const pages = [...document.querySelectorAll("script[data-of]")];
+  return unpacked(pages.find((one) => one.dataset.of === name));
 }
 
 /** Shows the page of machine `name`, or the front for "". A new frame leaves no entry in the history. */

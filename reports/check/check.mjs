@@ -70,6 +70,7 @@ async function open({ scheme, width, height = 900, script }) {
   for (const domain of ["Runtime", "Log", "Network"]) await tab.send(`${domain}.enable`);
   await tab.send("Emulation.setScriptExecutionDisabled", { value: !script });
   await tab.go(url);
+  if (script && !(await tab.ready())) problems.push("the page's script did not finish");
   // Processor time of the whole browser in s: a loaded machine does not change it.
   const cpu = async () => {
     const { processInfo } = await browser.send("SystemInfo.getProcessInfo");
@@ -91,8 +92,6 @@ async function shoot(page, name, width) {
 async function look(one) {
   const page = await open(one);
   if (one.script) {
-    const ready = await page.evaluate("document.documentElement.dataset.ready === '1'");
-    if (!ready) page.problems.push("the page's script did not finish");
     await page.evaluate(firstTwo);
     await page.evaluate(
       "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))",
@@ -150,10 +149,7 @@ async function lookAll() {
 
 /** The kind of page that the file is, as its data says. */
 function kindOf() {
-  const [, data] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(
-    readFileSync(file, "utf8"),
-  );
-  return JSON.parse(data).kind;
+  return /<script [^>]*id="data" data-kind="(\w+)"/.exec(readFileSync(file, "utf8"))[1];
 }
 
 const PARTS = { looks: lookAll, interactions: interact, axe: askAxe, layout: layOut };

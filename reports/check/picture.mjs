@@ -23,6 +23,7 @@ const browser = startBrowser();
 async function picture(scheme) {
   const tab = await openTab(browser, { ...SIZE, media: { "prefers-color-scheme": scheme } });
   await tab.go(url);
+  await tab.ready();
   const top = await tab.evaluate(TOP);
   const { data } = await tab.send("Page.captureScreenshot", {
     clip: { x: 0, y: Math.round(top) - MARGIN, ...SIZE, scale: 1 },

@@ -12,7 +12,7 @@ if (!file) {
 }
 const browser = startBrowser();
 
-const READY = "performance.timing.loadEventEnd - performance.timing.navigationStart";
+const READY = "performance.now()";
 // Two frames later what was changed is on the screen.
 const CHANGE = `(async () => {
   const drawn = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
@@ -29,6 +29,7 @@ const CHANGE = `(async () => {
 async function once(url) {
   const tab = await openTab(browser, { width: 1440, height: 900 });
   await tab.go(url);
+  await tab.ready();
   const ready = await tab.evaluate(READY);
   const change = await tab.evaluate(CHANGE);
   await tab.close();

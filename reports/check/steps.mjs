@@ -1,4 +1,8 @@
 // A step of a check: what it is called, and an expression that answers "" or what went wrong.
+import { readFileSync } from "node:fs";
+
+const asset = (name) => readFileSync(new URL(`../assets/${name}.js`, import.meta.url), "utf8");
+const UNPACKING = asset("packed").replace(/^export /gm, "");
 
 /** `body` as a step, with the names below in scope. */
 export function steps(what, body) {
@@ -6,8 +10,9 @@ export function steps(what, body) {
 }
 
 const COMMON = `
+${UNPACKING}
 const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+const data = JSON.parse(await unpacked($("data")));
 const cellsText = () => [...document.querySelectorAll("#grid > tbody > tr:not(.opened) > td")].map((c) => c.textContent).join("|");
 const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
 const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));

@@ -1,6 +1,10 @@
 // A tab of a headless Chromium: opened at a size, led to a page, asked for values.
 import { findChromium, launch } from "./chromium.mjs";
 
+// How often and how many ms apart a page is asked whether it is ready.
+const MOST_TURNS = 1000;
+const TURN = 10;
+
 /** A running browser; without a Chromium it says what to install and ends the program with 3. */
 export function startBrowser() {
   const chromium = findChromium();
@@ -41,6 +45,15 @@ export async function openTab(browser, { width, height, media = {}, hear = () =>
       });
       await send("Page.navigate", { url });
       await done;
+    },
+    /** Whether the page's script finishes, after it has unpacked the page's data. */
+    async ready() {
+      const done = "document.documentElement.dataset.ready === '1'";
+      for (let turn = 0; turn < MOST_TURNS; turn++) {
+        if (await this.evaluate(done)) return true;
+        await new Promise((go) => setTimeout(go, TURN));
+      }
+      return false;
     },
     /** The value of a JavaScript expression, awaited; throws what it throws. */
     async evaluate(expression) {

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from sqlitmus.results.report import Cell, Measure, Report
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
 from tests.analysis.runs import case, make, noisy, plan, samples
+from tests.render.printing import as_html, data_of
 
 Json = dict[str, Any]
 FORMATS = ["summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark"]
@@ -63,7 +63,7 @@ def written(report: Report, form: str) -> str:
         case "summary":
             return machines.render(report)
         case "html":
-            return html.render(report)
+            return as_html(report)
         case "markdown":
             return markdown.render(document, all_rows=True)
         case "text":
@@ -159,7 +159,7 @@ def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
 
 def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
     report = steady(warmup_ms=300)
-    page = html.render(report)
+    page = as_html(report)
     said = "5 iterations after a warm-up of 100 ms: node; 5 iterations after a warm-up of 300 ms"
     assert f"Each process: {said}: bun." in page
     node, other = csv.DictReader(io.StringIO(text_of([("m", report)], "csv"), newline=""))
@@ -168,18 +168,18 @@ def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
         *("100", "5", "3"),
     )
     said = "5 iterations of 100 operations after a warm-up of 100 ms"
-    assert said in html.render(steady(operations=80))
+    assert said in as_html(steady(operations=80))
 
 
 def test_a_case_has_columns_for_what_its_cells_have() -> None:
     report = steady(warmup_ms=300)
-    page = html.render(report)
+    page = as_html(report)
     table = page[page.index('<table class="forest"') :].partition("</thead>")[0]
     assert ">unknown<" not in page
     for figure in figures.FIGURES:
         column = f'<th scope="col">{figure.heading}</th>'
         assert (column in table) == (figure.name in ("cpu", "peak_rss"))
-    embedded = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    embedded = data_of(html.render(report))
     assert list(embedded["cases"][0]["figures"]) == ["cpu", "peak_rss"]
 
 

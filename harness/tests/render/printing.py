@@ -1,9 +1,16 @@
 """Reports printed as a command prints them."""
 
+import json
+import re
+from base64 import b64decode
+from gzip import decompress
+from typing import Any
+
 from rich.cells import cell_len
 
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
+from sqlitmus.render.html import page
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 
@@ -11,6 +18,30 @@ from sqlitmus.results.report import Report
 def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str:
     """GitHub-flavoured Markdown."""
     return markdown.render(build(report), all_rows=all_rows)
+
+
+def as_html(report: Report) -> str:
+    """The page, whose folds are opened."""
+    return opened(page.render(report))
+
+
+def opened(text: str) -> str:
+    """A page with its folded parts in their places, as its script puts them there."""
+    folds = data_of(text)["folds"]
+    text = _DATA.sub(r"\1", text)
+    while found := re.search(r'<div data-fold="(\d+)">.*?</div>', text):
+        text = text.replace(found[0], folds[int(found[1])])
+    return text
+
+
+def data_of(text: str) -> dict[str, Any]:
+    """What the script of a page unpacks: bytes that depend on the machine's zlib, of the same."""
+    found = _DATA.search(text)
+    assert found, "the page has no data"
+    return json.loads(decompress(b64decode(found[2])))
+
+
+_DATA = re.compile(r'( id="data" data-kind="\w*">)([^<]*)')
 
 
 def as_text(

@@ -33,7 +33,7 @@ from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.verdicts import ClaimWord
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
-from tests.render.printing import as_markdown, as_text, check_80_columns
+from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
 from tests.render.test_html import HOSTILE, parse
 
 MODES = ("same", "small", "noisy")
@@ -69,7 +69,7 @@ def test_a_difference_is_shown_as_a_time_beside_the_published_one() -> None:
     assert "reproduced" in first
     assert "no difference was published" in second
     assert data.load(data.render(report)) == report
-    parse(html.render(report))
+    parse(as_html(report))
 
 
 def test_files_are_shown_by_their_size() -> None:
@@ -105,7 +105,7 @@ def test_long_groups_are_folded_and_counted(long: Report) -> None:
                           re.MULTILINE)) == 2  # fmt: skip
     assert f"<details><summary>{folded}</summary>" in as_markdown(long)
     assert folded not in as_markdown(long, all_rows=True)
-    page = html.render(long)
+    page = as_html(long)
     assert f"<summary>{folded}: show</summary>" in page
     assert page.count('data-f="row">noisy 2<') == 2
 
@@ -122,7 +122,7 @@ def test_markdown_tables_keep_their_columns(report: Report) -> None:
 
 
 def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
-    page = parse(html.render(report))
+    page = parse(as_html(report))
     anchors = {attributes.get("id") for _, attributes in page.elements}
     assert {"claim-modes", "matrix"} <= anchors
     assert "summary" not in anchors
@@ -136,7 +136,7 @@ def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
 
 
 def test_a_page_without_claims_does_not_speak_of_them(small: Report) -> None:
-    page = parse(html.render(small))
+    page = parse(as_html(small))
     ids = {attributes.get("id") or "" for _, attributes in page.elements}
     assert not {name for name in ids if name.startswith("claim")}
 
@@ -158,7 +158,7 @@ def hostile() -> Report:
 
 def test_texts_of_a_claim_are_only_text() -> None:
     found = hostile()
-    page = parse(html.render(found))
+    page = parse(as_html(found))
     assert "img" not in {name for name, _ in page.elements}
     outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", as_markdown(found))
     assert not re.search(r"(?<!\\)<img", outside_code)

@@ -20,6 +20,7 @@ from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.claims.claim_runs import make
 from tests.render import synthetic
+from tests.render.printing import as_html
 
 TIME = Interval(100.0, 99.0, 101.0)
 
@@ -140,7 +141,7 @@ def test_cells_have_the_names_that_are_asked_for(small: Report, ab: Report) -> N
     measured = {figure.name: Measure(1e6) for figure in FIGURES}
     case = replace(case, cells=[replace(cell, figures=measured) for cell in case.cells])
     reports = (small, ab, replace(loaded, cases=[case]), analyse(make()))
-    pages = [html.render(report) for report in reports]
+    pages = [as_html(report) for report in reports]
     pages.append(page.render_merged(MERGED, []))
     text = "".join(pages)
     # A document's own tables name all their columns.

@@ -22,7 +22,7 @@ from sqlitmus.results.report import (
 )
 from tests.analysis.test_notices import WARMING, analyse, run
 from tests.render import synthetic
-from tests.render.printing import as_markdown, as_text
+from tests.render.printing import as_html, as_markdown, as_text
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
 
@@ -138,8 +138,8 @@ def poisoned_comparison(report: Report) -> Report:
 
 @pytest.mark.parametrize("kind", ["suite", "compare"])
 def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str) -> None:
-    clean = parse(html.render(small if kind == "suite" else ab))
-    text = html.render(poisoned(small) if kind == "suite" else poisoned_comparison(ab))
+    clean = parse(as_html(small if kind == "suite" else ab))
+    text = as_html(poisoned(small) if kind == "suite" else poisoned_comparison(ab))
     page = parse(text)
     assert not [tag for tag, _ in page.elements if tag == "img"]
     assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
@@ -151,7 +151,7 @@ def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str)
 
 @pytest.mark.parametrize("kind", ["small", "ab"])
 def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureRequest) -> None:
-    text = html.render(request.getfixturevalue(kind))
+    text = as_html(request.getfixturevalue(kind))
     outside = {"http://www.w3.org/2000/svg"}
     assert set(re.findall(r"https?://[^\s\"'<)]+", text)) <= outside
     for _, attrs in parse(text).elements:
@@ -163,7 +163,7 @@ def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureReque
 def test_every_id_is_unique_and_every_link_arrives(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    elements = parse(html.render(request.getfixturevalue(kind))).elements
+    elements = parse(as_html(request.getfixturevalue(kind))).elements
     ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     links = {
@@ -173,7 +173,7 @@ def test_every_id_is_unique_and_every_link_arrives(
 
 
 def test_the_policy_names_the_scripts_of_the_page(small: Report) -> None:
-    page = parse(html.render(small))
+    page = parse(as_html(small))
     policy = next(a["content"] for _, a in page.elements if "http-equiv" in a)
     assert policy is not None
     assert f"'sha256-{assets.digest(assets.bundle())}'" in policy
@@ -182,7 +182,7 @@ def test_the_policy_names_the_scripts_of_the_page(small: Report) -> None:
 
 
 def test_tables_are_complete_without_a_script(small: Report) -> None:
-    text = html.render(small)
+    text = as_html(small)
     body = text[text.index('<table id="grid">') : text.index("</table>", text.index('id="grid"'))]
     rows = re.findall(r"<tr data-c=.*?</tr>", body, flags=re.DOTALL)
     assert len(rows) == len(small.cases)
@@ -199,7 +199,7 @@ def test_tables_are_complete_without_a_script(small: Report) -> None:
 def test_every_table_has_a_caption_and_scoped_heads(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    text = html.render(request.getfixturevalue(kind))
+    text = as_html(request.getfixturevalue(kind))
     tables = re.findall(r"<table.*?</table>", text, flags=re.DOTALL)
     assert len(tables) > 10
     for table in tables:
@@ -214,7 +214,7 @@ def forest(text: str, case: int) -> list[str]:
 
 
 def test_secondary_figures_say_their_verdict_in_words(small: Report) -> None:
-    text = html.render(small)
+    text = as_html(small)
     index = next(i for i, case in enumerate(small.cases) if case.scenario == "get-pk")
     rows = dict(zip([r.name for r in small.runners], forest(text, index), strict=True))
     assert re.search(r"▲</i> 0\.44\d?×<span class=\"v\"> materially faster \[", rows["rust"])
@@ -226,7 +226,7 @@ def test_secondary_figures_say_their_verdict_in_words(small: Report) -> None:
 
 
 def test_what_puts_a_time_in_doubt_stands_out(small: Report) -> None:
-    text = html.render(small)
+    text = as_html(small)
     for index, case in enumerate(small.cases):
         rows = "".join(forest(text, index))
         for kind in ("slowdown", "no steady state"):
@@ -244,14 +244,14 @@ def test_the_page_says_how_verdicts_were_corrected_and_what_the_self_test_said(
         (replace(small, correction="none"), "not corrected", "yet:"),
         (replace(ab, selftest=replace(synthetic.SELFTEST, passed=False)), "Holm", "FAILED."),
     ):
-        text = html.render(report)
+        text = as_html(report)
         assert correction in text
         foot = text[text.index("<footer") :]
         assert selftest in foot[: foot.index("</footer>")]
 
 
 def test_a_comparison_folds_what_does_not_differ_and_counts_it(ab: Report) -> None:
-    text = html.render(ab)
+    text = as_html(ab)
     assert 'id="grid"' not in text
     assert 'id="summary"' not in text
     figures = [t for t in comparison.build(ab).tables() if t.id.startswith("change-")]
@@ -289,7 +289,7 @@ IN_HTML = rf'data-r="2"><b>{TIMED}</b><small>still warming up</small><span class
     [
         (as_markdown, rf"\n\| `mix` \|.* \| {TIMED} \(still warming up\) \|\n"),
         (as_text, rf"\ndotnet +{TIMED} \(still warming up\)\n"),
-        (html.render, rf"{IN_HTML}ng up: its second half took 11\.0 % less time than its first"),
+        (as_html, rf"{IN_HTML}ng up: its second half took 11\.0 % less time than its first"),
     ],
 )
 def test_the_matrix_marks_who_still_warms_up(form: Callable[[Report], str], marked: str) -> None:
@@ -311,7 +311,7 @@ def test_the_row_of_a_group_has_its_mean_and_that_of_a_single_case_none() -> Non
 def test_an_empty_report_renders(small: Report) -> None:
     lists = [f.name for f in fields(small) if isinstance(getattr(small, f.name), list)]
     empty = replace(small, machine={}, floor=None, canary=None, **{n: list[str]() for n in lists})
-    assert "This run holds no comparison." in html.render(empty)
+    assert "This run holds no comparison." in as_html(empty)
 
 
 def test_the_default_suite_stays_under_its_size() -> None:
@@ -322,9 +322,9 @@ def test_the_default_suite_stays_under_its_size() -> None:
 def test_a_long_page_keeps_the_bodies_of_its_cases_as_text(
     small: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert '<script type="text/html">' not in html.render(small)
+    assert '<script type="text/html">' not in as_html(small)
     monkeypatch.setattr(view, "RESERVED", 1)
-    text = html.render(small)
+    text = as_html(small)
     assert text.count('<script type="text/html">') == len(small.cases)
 
 
@@ -349,7 +349,7 @@ def test_facts_that_differ_are_folded_where_they_are_many(small: Report) -> None
     facts = [
         Fact("compile options", f"OPTION_{n}", {"node": str(n)}, differs=True) for n in range(30)
     ]
-    few, many = (html.render(replace(small, provenance=facts[:count])) for count in (3, 30))
+    few, many = (as_html(replace(small, provenance=facts[:count])) for count in (3, 30))
     assert "<h3>Compile options: 3 differences</h3>" in few
     assert '<summary><span class="h3">Compile options: 30 differences</span></summary>' in many
 

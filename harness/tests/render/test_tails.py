@@ -12,13 +12,12 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, suite
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.model import Chart, Paragraph, Table
-from sqlitmus.render.html import drawings, page
-from sqlitmus.render.html import page as html
+from sqlitmus.render.html import drawings
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Block, Cell, Report, Tail, Tails
 from sqlitmus.vocabulary.detail import Syncs
 from tests.render import synthetic
-from tests.render.printing import as_markdown, as_text, check_80_columns
+from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
 
 MS = 1e6
 
@@ -88,7 +87,7 @@ def test_a_late_machine_and_too_few_cores_are_said() -> None:
 def test_every_format_has_the_section_and_a_report_without_has_none(report: Report) -> None:
     built = build(report)
     written = (
-        page.render(report),
+        as_html(report),
         markdown.render(built),
         terminal.render(built, 100, color=False),
     )
@@ -130,8 +129,8 @@ def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report)
     (section,) = suite.tails_section(replace(report, tails=[case]))
     kinds = [block.kind for block in section.sections[0].blocks if isinstance(block, Chart)]
     assert kinds == ["tails", "wal"]
-    html = page.render(replace(report, tails=[case]))
-    assert len(re.findall(r'aria-label="Size of the write-ahead log by time', html)) == 1
+    text = as_html(replace(report, tails=[case]))
+    assert len(re.findall(r'aria-label="Size of the write-ahead log by time', text)) == 1
 
 
 def test_growth_of_memory_is_told_and_drawn_only_where_it_is_beyond_doubt(report: Report) -> None:
@@ -146,8 +145,8 @@ def test_growth_of_memory_is_told_and_drawn_only_where_it_is_beyond_doubt(report
     said = " ".join(suite.tails_said(case))
     assert f"Memory grows while the operations are timed in node (+3.0{fmt.THIN}MiB" in said
     assert "rust" not in said
-    html = page.render(replace(report, tails=[case]))
-    assert len(re.findall(r'aria-label="Memory of the process by time', html)) == 1
+    text = as_html(replace(report, tails=[case]))
+    assert len(re.findall(r'aria-label="Memory of the process by time', text)) == 1
 
 
 WHY = "no C compiler <found>"
@@ -185,7 +184,7 @@ def test_a_terminal_has_it_in_80_columns() -> None:
 
 
 def test_the_page_says_it_of_the_case() -> None:
-    page = html.render(report_durability())
+    page = as_html(report_durability())
     assert page.count("<h4>Made durable</h4>") == 1
     words = page.partition("<h4>Made durable</h4>")[2].partition("</p>")[0]
     assert "4 fdatasync, 31.3 kB per transaction: python" in words
@@ -194,7 +193,7 @@ def test_the_page_says_it_of_the_case() -> None:
 
 def test_reports_of_runs_in_which_it_was_not_counted_say_nothing() -> None:
     older = synthetic.build(cases=12)
-    for text in (as_markdown(older), as_text(older), html.render(older)):
+    for text in (as_markdown(older), as_text(older), as_html(older)):
         assert "Syncs per transaction" not in text
         assert "Made durable" not in text
 

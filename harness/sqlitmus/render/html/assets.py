@@ -3,8 +3,10 @@
 A page carries a content security policy that admits its own scripts by hash and nothing else.
 """
 
+import gzip
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import cycle
@@ -12,7 +14,6 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from pydantic_core import to_json
 
 from sqlitmus.render.document.model import Block
 
@@ -33,6 +34,7 @@ STYLES = (
 )
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
+    "packed",
     "address",
     "clipboard",
     "bar",
@@ -56,6 +58,9 @@ SCRIPTS = (
     "export",
     "main",
 )
+MERGED = ("packed", "merged")
+# A fixed level: the same report is the same file.
+LEVEL = 9
 
 
 @cache
@@ -117,9 +122,9 @@ def script(name: str) -> Markup:
 
 
 @cache
-def bundle() -> Markup:
+def bundle(modules: Sequence[str] = SCRIPTS) -> Markup:
     """The modules as one module script: their imports of each other go, and so do the exports."""
-    text = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
+    text = "\n".join(asset(f"{name}.js") for name in modules)
     text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
     return own(lean(re.sub(r"^export ", "", text, flags=re.MULTILINE)))
 
@@ -143,12 +148,9 @@ def asset(name: str) -> str:
     return (REPORTS / "assets" / name).read_text(encoding="utf-8")
 
 
-def inlined(data: object) -> Markup:
-    """JSON that can stand in a <script> element: no character of it can end one."""
-    text = to_json(data).decode()
-    for character in "<>&'":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704
+def packed(data: bytes) -> str:
+    """As the page keeps what only its script reads: gzip in base64."""
+    return b64encode(gzip.compress(data, LEVEL, mtime=0)).decode()
 
 
 def policy(*scripts: str) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil, log1p
 from typing import Any, Literal
 
+from pydantic_core import to_json
+
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, ChartKind, Document, Section
 from sqlitmus.render.document.parts import (
@@ -19,7 +21,7 @@ from sqlitmus.render.document.parts import (
     UNREADABLE,
     Reading,
 )
-from sqlitmus.render.html import charts, view
+from sqlitmus.render.html import assets, charts, view
 from sqlitmus.render.html.charts import Line, Place, Tick, numbered
 from sqlitmus.render.html.charts import Panel as LinePanel
 from sqlitmus.render.html.view import Look, looks
@@ -427,12 +429,17 @@ DRAWINGS: dict[ChartKind, Drawing] = {
 }
 
 
+# As many characters a folded part may take in the page itself.
+SHORT = 1_000
+
+
 class Drawn:
     """A document with the views of its charts; charts of the same data share one."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self._views: dict[tuple[object, int], object] = {}
+        self._folds: list[str] = []
 
     def view(self, chart: Chart) -> object:
         """What the chart's template shows."""
@@ -441,6 +448,17 @@ class Drawn:
         if key not in self._views:
             self._views[key] = make(chart.data, self.document.runners)
         return self._views[key]
+
+    def kept(self, part: str) -> int | None:
+        """The place of a folded part among those in the page's data; None for one that is short."""
+        if len(part) < SHORT:
+            return None
+        self._folds.append(part)
+        return len(self._folds) - 1
+
+    def packed(self, data: Mapping[str, object]) -> str:
+        """The page's data, and with them the folded parts, which have to be drawn before."""
+        return assets.packed(to_json({**data, "folds": self._folds}))
 
     def template(self, chart: Chart) -> str:
         """The name of the template that draws it; "" for one that is drawn within a table."""

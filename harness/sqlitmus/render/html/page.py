@@ -79,7 +79,7 @@ def render(report: Report) -> str:
     return printed(
         "report.html.j2",
         drawn,
-        assets.inlined(embed.page_data(report)),
+        embed.page_data(report),
         [assets.bundle()],
         {"chosen": drawn.view(Chart("cases", report)), "deciding": deciding},
     )
@@ -111,7 +111,7 @@ def matrix_first(document: Document) -> Document:
 def printed(
     template: str,
     drawn: drawings.Drawn,
-    data: str,
+    data: Mapping[str, object],
     scripts: list[str],
     besides: Mapping[str, object],
 ) -> str:
@@ -195,13 +195,12 @@ def render_merged(report: MergedReport, pages: Sequence[bytes]) -> str:
 
 def _page(report: MergedReport, packed: Sequence[Packed], document: Document, left_out: str) -> str:
     machines = [{"name": each.machine.name, "here": bool(each.page)} for each in packed]
-    data = {"kind": "merged", "words": list(WORDS), "machines": machines}
-    main = assets.own(assets.lean(assets.asset("merged.js")))
+    data = {"kind": "merged", "run": report.run, "words": list(WORDS), "machines": machines}
     return printed(
         "merged.html.j2",
         drawings.Drawn(document),
-        assets.inlined(data),
-        [main, assets.bundle()],
+        data,
+        [assets.bundle(assets.MERGED), assets.bundle()],
         {"packed": packed, "run": report.run, "hold_words": WORDS, "left_out": left_out},
     )
 
