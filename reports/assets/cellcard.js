@@ -3,9 +3,10 @@
 import { comparison, samples, triple } from "./data.js";
 import { amountOf, compareFigure, figureShown } from "./figures.js";
 import { inverse, ratio, time } from "./format.js";
+import { html } from "./markup.js";
 import { absolute } from "./matrix.js";
 import { write } from "./state.js";
-import { el, logAxis, svg } from "./svg.js";
+import { el, logAxis } from "./svg.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const DOTS = { width: 300, height: 30, pad: 6 };
@@ -71,22 +72,15 @@ function content(data, cell, state) {
   const name = data.runners[runner][0];
   const title = el("h3", {}, `${item.title}: ${name}`);
   const address = write({ ...state, case: item.id, runner: [...new Set([state.ref, name])] }, data);
-  const command = document.querySelector(`#c-${index} .again li[data-runner="${name}"] code`);
+  const command = item.card.commands[runner];
+  const [label, meaning] = data.outcomes[item.outcomes[runner]];
   const close = el("button", { type: "button", popovertarget: "cell-card" }, "Close");
   return [
     title,
     ...(item.outcomes[runner] === "k"
       ? linesOf(data, item, runner, state)
-      : [
-          el(
-            "p",
-            {},
-            cell.querySelector("b").textContent,
-            ". ",
-            cell.querySelector(".v").textContent,
-          ),
-        ]),
-    ...(command ? [el("p", {}, "Again: ", el("code", {}, command.textContent))] : []),
+      : [el("p", {}, `${label}. ${item.why[runner] ?? meaning}`)]),
+    ...(command ? [el("p", {}, "Again: ", el("code", {}, command))] : []),
     el("p", {}, el("a", { href: address }, "Link to this cell"), " ", close),
   ];
 }
@@ -103,8 +97,8 @@ function linesOf(data, item, runner, state) {
     const verdict = `${compared.symbol} ${compared.verdict}${needs}`;
     parts.push(el("p", {}, `${what}, from ${compared.blocks} blocks: `, el("b", {}, verdict)));
   }
-  const apart = item.apart[runner];
-  if (apart) parts.push(el("p", {}, `Compared with nothing: ${apart}.`));
+  const [apart, why] = item.apart[runner] ?? [];
+  if (apart) parts.push(el("p", {}, `Compared with nothing: ${why}.`));
   else if (!compared && runner !== reference) {
     parts.push(el("p", {}, `It is not compared with ${state.ref}.`));
   }
@@ -132,16 +126,7 @@ function dots(item, runner, state) {
   const marks = values.map((x, i) => `M${at(x)} ${6 + (i % 3) * 5}h0`).join("");
   const [middle, from, to] = triple(item.time, runner);
   const text = (x) => time([x, null, null], state.unit)[0];
-  return el(
-    "figure",
-    {},
-    svg(
-      "svg",
-      { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      svg("path", { class: "dots", d: marks }),
-      svg("path", { class: "i", d: `M${at(from ?? middle)} 25H${at(to ?? middle)}` }),
-      svg("path", { class: "d", d: `M${at(middle)} 25h0` }),
-    ),
-    el("figcaption", {}, `${values.length} blocks, ${text(low)} to ${text(high)}; median below`),
-  );
+  const figure = el("figure");
+  figure.innerHTML = html`<svg viewBox="0 0 ${width} ${height}" aria-hidden="true"><path class="dots" d="${marks}"/><path class="i" d="M${at(from ?? middle)} 25H${at(to ?? middle)}"/><path class="d" d="M${at(middle)} 25h0"/></svg><figcaption>${values.length} blocks, ${text(low)} to ${text(high)}; median below</figcaption>`;
+  return figure;
 }

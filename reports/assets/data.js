@@ -2,9 +2,37 @@
 
 const LOG_UNIT = 1e6;
 
+/** The data with columns over all runners and pairs; they are kept of the runners with a time. */
+export function spreadOut(data) {
+  for (const item of data.cases) {
+    const codes = [...item.outcomes];
+    const places = codes.flatMap((code, place) => (code === "k" ? [place] : []));
+    const pairs = places.flatMap((high, k) => places.slice(0, k).map((low) => pairOf(low, high)));
+    const over = (at) => (column) => {
+      const whole = [];
+      for (const [k, place] of at.entries()) whole[place] = column[k];
+      return whole;
+    };
+    const [ofRunners, ofPairs] = [over(places), over(pairs)];
+    for (const name of ["time", "overhead", "pairs", "next"])
+      item[name] = item[name].map(name === "pairs" || name === "next" ? ofPairs : ofRunners);
+    for (const name of ["exponents", "samples", "positions", "over"])
+      item[name] = ofRunners(item[name]);
+    for (const columns of [item.figures, ...Object.values(item.judged)])
+      for (const [name, column] of Object.entries(columns)) columns[name] = ofRunners(column);
+    item.verdicts = ofPairs(item.verdicts);
+    if (Array.isArray(item.blocks)) item.blocks = ofPairs(item.blocks);
+  }
+  return data;
+}
+
+function pairOf(low, high) {
+  return (high * (high - 1)) / 2 + low;
+}
+
 /** One quantity of a cell as `[value, low, high]`, or null. */
 export function triple(columns, runner) {
-  return columns[0][runner] == null ? null : columns.map((column) => column[runner]);
+  return columns[0]?.[runner] == null ? null : columns.map((column) => column[runner]);
 }
 
 /** Style class of a decided ratio: deeper with distance from 1. */
@@ -20,7 +48,7 @@ export function comparison(data, item, runner, reference) {
   if (runner === reference) return null;
   const turned = runner < reference;
   const [low, high] = turned ? [runner, reference] : [reference, runner];
-  const pair = (high * (high - 1)) / 2 + low;
+  const pair = pairOf(low, high);
   const stored = item.verdicts[pair];
   if (stored === " " || stored === undefined) return null;
   const logs = item.pairs.map((column) => column[pair]);
@@ -39,7 +67,9 @@ export function comparison(data, item, runner, reference) {
     blocks: Array.isArray(item.blocks) ? item.blocks[pair] : item.blocks,
     needs: item.needs[pair] ?? null,
     // Where one more session would lie.
-    next: item.next && ends([item.pairs[0][pair], item.next[0][pair], item.next[1][pair]], turned),
+    next:
+      item.next.length &&
+      ends([item.pairs[0][pair], item.next[0][pair], item.next[1][pair]], turned),
   };
 }
 
@@ -55,7 +85,7 @@ export function mean(data, group, runner, reference) {
 }
 
 function ends(logs, turned) {
-  return logs && logs[1] != null ? exp(turned ? turn(logs) : logs) : null;
+  return logs[1] != null ? exp(turned ? turn(logs) : logs) : null;
 }
 
 /** Logarithms of the inverse: signs and bounds change places. */
@@ -73,9 +103,10 @@ export function exp(logs) {
 export function samples(item, runner) {
   const scale = 10 ** item.exponents[runner];
   let place = 0;
-  const places = item.positions[runner].map((step) => {
+  const places = (item.positions[runner] ?? []).map((step) => {
     place += step;
     return place;
   });
-  return { values: item.samples[runner].map((x) => (x == null ? null : x * scale)), places };
+  const values = (item.samples[runner] ?? []).map((x) => (x == null ? null : x * scale));
+  return { values, places };
 }

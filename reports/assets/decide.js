@@ -1,7 +1,8 @@
 // The first screen's decision: a preset or calls of the reader's own, who is ahead by them, and one picture of it.
 import { copyText } from "./clipboard.js";
 import { ratio, size, time } from "./format.js";
-import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
+import { html } from "./markup.js";
+import { drawTicks, forest, key, ratioAxis } from "./svg.js";
 import { bounded, brackets, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
 // Of the axis: its width, which style sheets give it in such windows, its ends, the room of a label.
@@ -48,7 +49,7 @@ export function wireDecision(data, change) {
 }
 
 /** Brings sentence, sliders and picture to `text`, the weights in the address, and the `chosen` runners. */
-export function paintDecision(data, text, chosen, keyOf) {
+export function paintDecision(data, text, chosen) {
   const of = data.weighing;
   const box = document.getElementById("decision");
   if (!of || !box) return;
@@ -60,7 +61,7 @@ export function paintDecision(data, text, chosen, keyOf) {
   const own = made && (!preset || chosen.length > 0);
   const [answer, ...rest] = own ? sentences(of, made, data, chosen) : preset.text;
   box.querySelector(".answer").textContent = answer;
-  box.querySelector(".rest").replaceChildren(...rest.map((line) => el("p", {}, line)));
+  box.querySelector(".rest").innerHTML = rest.map((line) => html`<p>${line}</p>`).join("");
   box.querySelector("select").value = preset?.name ?? "";
   box.querySelector(".use").textContent = preset?.summary ?? "calls of your own";
   // sliders that decide are in sight
@@ -73,53 +74,29 @@ export function paintDecision(data, text, chosen, keyOf) {
     slider.setAttribute("aria-valuetext", caption);
     slider.previousElementSibling.textContent = caption;
   }
-  paintOverall(box.querySelector("figure"), of, made, data, keyOf);
+  paintOverall(box.querySelector("figure"), of, made, data);
 }
 
-function paintOverall(figure, of, made, data, keyOf) {
+function paintOverall(figure, of, made, data) {
   const shown = made ? [...made.front, ...made.others] : [];
   figure.hidden = shown.length < 2;
   if (figure.hidden) return;
   const base = made.front[0];
-  const rows = shown.map((r) => ({ r, row: r === base ? null : made.table(r, base) }));
-  const triples = rows.map(({ row }) => (row ? bounded(row) : [1, null, null]));
-  const frame = overall();
-  const [width] = frame;
-  const axis = ratioAxis(triples, data, frame);
-  figure.querySelector(".ticks").setAttribute("viewBox", `0 0 ${width} 18`);
-  drawTicks(figure.querySelector(".ticks"), axis);
+  const rows = shown.map((r) => (r === base ? null : made.table(r, base)));
+  const triples = rows.map((row) => (row ? bounded(row) : [1, null, null]));
+  const axis = ratioAxis(triples, data, overall());
+  figure.querySelector(".axis-of").innerHTML = drawTicks(axis);
   const lanes = brackets(shown, made.slower);
-  figure.querySelector("tbody").replaceChildren(
-    ...rows.map(({ r, row }, line) => {
-      const [times, bounds] = row ? ratio(triples[line]) : ["1×", ""];
-      const { time: ns, parts } = made.spent[r];
-      const code = row && data.verdicts[row.verdict][2];
-      const cost = costs(of, made, r);
-      return el(
-        "tr",
-        { class: code === "f" || code === "s" ? code : row ? "un" : "base" },
-        el("th", { scope: "row" }, keyOf(of.runners[r]), made.names[r]),
-        el("td", { class: "n" }, el("b", {}, time([ns, null, null])[0]), partsOf(of, parts)),
-        el("td", { class: "n" }, times, " ", el("small", {}, bounds)),
-        el(
-          "td",
-          { class: "tie", width: LANE * lanes.length + 4 },
-          bracket(lanes, line),
-          ties(lanes, line, shown, made),
-        ),
-        el(
-          "td",
-          { class: "glyph" },
-          svg(
-            "svg",
-            { class: "w", viewBox: `0 0 ${width} 14`, "aria-hidden": "true" },
-            ...forestMark(triples[line], axis, data.margin),
-          ),
-        ),
-        ...cost.map((words) => el("td", { class: "n cost" }, words)),
-      );
-    }),
-  );
+  const lines = shown.map((r, line) => {
+    const row = rows[line];
+    const [times, bounds] = row ? ratio(triples[line]) : ["1×", ""];
+    const { time: ns, parts } = made.spent[r];
+    const code = row && data.verdicts[row.verdict][2];
+    const cls = code === "f" || code === "s" ? code : row ? "un" : "base";
+    const cost = costs(of, made, r).map((words) => html`<td class="n cost">${words}</td>`);
+    return html`<tr class="${cls}"><th scope="row">${key(data.runners[of.runners[r]])}${made.names[r]}</th><td class="n"><b>${time([ns, null, null])[0]}</b>${partsOf(of, parts)}</td><td class="n">${times} <small>${bounds}</small></td><td class="tie" width="${LANE * lanes.length + 4}">${bracket(lanes, line)}<span class="v">${ties(lanes, line, shown, made)}</span></td><td class="glyph">${forest(triples[line], axis, data.margin)}</td>${cost}</tr>`;
+  });
+  figure.querySelector("tbody").innerHTML = lines.join("");
 }
 
 /** The parts of a runner's time as a bar, with their shares for who points at it. */
@@ -127,21 +104,20 @@ function partsOf(of, parts) {
   const order = [...parts].sort(([a], [b]) => a - b);
   const said = order.map(([o, share]) => `${whole(share)} % ${of.operations[o][1]}`).join(", ");
   const words = said.replaceAll("(s)", "s");
-  const pieces = order.map(([o, share]) => el("i", { class: `p${o % 6}`, style: `flex:${share}` }));
-  return el("span", { class: "parts", title: words }, ...pieces, el("span", { class: "v" }, words));
+  const pieces = order.map(([o, share]) => html`<i class="p${o % 6}" style="flex:${share}"></i>`);
+  return html`<span class="parts" title="${words}">${pieces}<span class="v">${words}</span></span>`;
 }
 
 function bracket(lanes, line) {
-  const parts = lanes.flatMap(([first, last], lane) => {
-    if (line < first || line > last) return [];
+  const parts = lanes.map(([first, last], lane) => {
+    if (line < first || line > last) return "";
     const x = LANE * lane + 6;
     const top = line === first ? `M${x - 4} 12H${x}` : `M${x} 0`;
     const end = line === last ? `V12H${x - 4}` : "V24";
-    return [svg("path", { d: `${top}${end}` })];
+    return html`<path d="${top}${end}"/>`;
   });
   const width = LANE * lanes.length + 2;
-  const frame = { viewBox: `0 0 ${width} 24`, width, height: 24, "aria-hidden": "true" };
-  return svg("svg", { class: "bracket", preserveAspectRatio: "none", ...frame }, ...parts);
+  return html`<svg class="bracket" preserveAspectRatio="none" viewBox="0 0 ${width} 24" width="${width}" height="24" aria-hidden="true">${parts}</svg>`;
 }
 
 /** The same in words, for who does not see it. */
@@ -153,7 +129,7 @@ function ties(lanes, line, shown, made) {
   );
   with_.delete(shown[line]);
   const names = [...with_].map((r) => made.names[r]);
-  return el("span", { class: "v" }, names.length ? `tied with ${listed(names)}` : "");
+  return names.length ? `tied with ${listed(names)}` : "";
 }
 
 /** CPU time of 1,000 requests, most memory, start to first answer. */

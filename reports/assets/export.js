@@ -50,7 +50,7 @@ function cellsCsv(data) {
         item.unit,
         item.metric,
         name,
-        data.outcomes[item.outcomes[runner]],
+        data.outcomes[item.outcomes[runner]][0],
         ...(triple(item.time, runner) ?? none),
         ...(triple(item.overhead, runner) ?? none),
         ...data.figures.map(([figure]) => item.figures[figure]?.[runner]),
@@ -93,7 +93,7 @@ function reportJson(data) {
     unit: item.unit,
     cells: data.runners.map(([name], runner) => ({
       runner: name,
-      outcome: data.outcomes[item.outcomes[runner]],
+      outcome: data.outcomes[item.outcomes[runner]][0],
       time_ns: triple(item.time, runner),
       overhead_ns: triple(item.overhead, runner),
       samples_ns: samples(item, runner).values.map(round),

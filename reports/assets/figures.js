@@ -21,7 +21,7 @@ export function compareFigure(data, item, figure, runner, reference) {
   const value = column?.[runner] ?? null;
   const base = column?.[reference] ?? null;
   const judged = reference === data.reference ? item.judged[figure.name] : null;
-  const letter = judged?.[1][runner] ?? " ";
+  const letter = judged?.[3][runner] ?? " ";
   if (letter !== " ") return { value, letter, mark: exp([judged[0][runner], null, null]) };
   const mark = value > 0 && base > 0 && runner !== reference ? [value / base, null, null] : null;
   return { value, letter: null, mark };

@@ -3,24 +3,24 @@
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { hintScrolls, wireBar, wireHeads, wireSheet } from "./bar.js";
 import { addCardTools } from "./cardcopy.js";
-import { light, paintCase, seat } from "./cases.js";
+import { caseBody, caseElement, light, paintTimes } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
+import { spreadOut } from "./data.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
 import { paint, sort } from "./matrix.js";
 import { unpacked, wireFolds } from "./packed.js";
-import { drawPlots } from "./plots.js";
+import { plots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
 import { defaults, read, write } from "./state.js";
 import { tellTallies } from "./tally.js";
 import { describe, select, show, showRow } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
-const data = JSON.parse(await unpacked($("data")));
+const data = spreadOut(JSON.parse(await unpacked($("data"))));
 const grid = $("grid");
-const plain = JSON.stringify(defaults(data));
 const names = data.runners.map(([name]) => name);
 const values = (id) => [...($(id)?.querySelectorAll("button") ?? [])].map((one) => one.value);
 const choices = {
@@ -33,12 +33,6 @@ const choices = {
   profile: values("chips-profile"),
   runner: values("chips-runner"),
 };
-const keys = [...document.querySelectorAll("#keys-of-runners .k")];
-const looks = keys.map((key) => ({
-  hue: key.classList[1],
-  shape: key.firstElementChild.getAttribute("href").slice(2),
-}));
-const keyOf = (runner) => keys[runner].cloneNode(true);
 
 const drawScatter = wireScatter(
   data,
@@ -65,11 +59,11 @@ function render() {
     Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });
     sayFigure();
   }
-  paintDecision(data, state.weights, state.runner, keyOf);
+  paintDecision(data, state.weights, state.runner);
   if (grid) sort(grid, data, state);
   selected = select(data, state);
   // which folds hold a row that is left
-  if (selected.cases.size < data.cases.length) fillFolds();
+  if (selected.cases.size < data.cases.length) fillFolds(document);
   show(selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
@@ -93,15 +87,53 @@ function freshen(details) {
   const key = `${numbersKey()},${[...selected.runners]}`;
   if (details.dataset.for === key) return;
   details.dataset.for = key;
-  unfold(details);
-  if (JSON.stringify({ ...state, case: "" }) !== plain || details.dataset.painted) {
-    paintCase(details, data, state);
-    details.dataset.painted = "1";
+  const index = Number(details.dataset.c);
+  const body = details.querySelector(".case-body");
+  if (!body.hasChildNodes()) {
+    body.innerHTML = caseBody(data, index);
+    wireParts(details);
+    addCardTools(details, data.run);
   }
   const shown = [...selected.runners].sort((a, b) => a - b);
-  drawPlots(details.querySelector(".plots"), data, shown, looks, state.unit);
-  addCopyButtons(details);
-  addCardTools(details, data.run);
+  paintTimes(details, data, state, shown);
+  details.querySelector(".plots").innerHTML = plots(data, index, shown, state.unit);
+}
+
+/** A case of the page: below its row of the matrix, where there is one, when it is first asked for. */
+function caseAt(index) {
+  const made = $(`c-${index}`)?.closest("details");
+  if (made) return made;
+  const details = caseElement(data, index);
+  wireRows(details);
+  const row = grid.querySelector(`tr[data-c="${index}"]`);
+  const cell = document.createElement("td");
+  cell.colSpan = grid.tHead.rows[0].cells.length;
+  cell.append(details);
+  const opened = document.createElement("tr");
+  opened.className = "opened";
+  opened.append(cell);
+  row.after(opened);
+  return details;
+}
+
+/** Lists the cases by group, on a page without a matrix. */
+function listCases(list) {
+  const groups = new Map();
+  for (const [index, item] of data.cases.entries()) {
+    if (!groups.has(item.group)) groups.set(item.group, []);
+    const details = caseElement(data, index);
+    wireRows(details);
+    groups.get(item.group).push(details);
+  }
+  list.replaceChildren();
+  for (const [name, cases] of groups) {
+    const group = document.createElement("div");
+    group.className = "group";
+    const head = document.createElement("h3");
+    head.textContent = name[0].toUpperCase() + name.slice(1);
+    group.append(head, ...cases);
+    list.append(group);
+  }
 }
 
 function showControls() {
@@ -138,6 +170,8 @@ function change(part, replace = false) {
 function fromAddress() {
   const hash = addressed();
   const anchor = /^#([a-z][\w-]*)$/.exec(hash)?.[1];
+  const index = Number(/^c-(\d+)$/.exec(anchor)?.[1]);
+  if (index < data.cases.length) caseAt(index);
   if (anchor && $(anchor)) {
     openAt($(anchor));
     return;
@@ -146,15 +180,21 @@ function fromAddress() {
   state = wanted;
   render();
   if (unknown.length) $("count").textContent += ` Ignored in the address: ${unknown.join(", ")}.`;
-  if (state.case) openAt($(`c-${choices.case.indexOf(state.case)}`));
+  if (state.case) openCase(choices.case.indexOf(state.case));
+}
+
+function openCase(index) {
+  openAt(caseAt(index).querySelector(".case-body"));
 }
 
 function openAt(node) {
   const details = node.closest("details");
-  if (details?.matches(".case")) seat(details, grid);
   if (details) {
     details.open = true;
-    showRow(details); // before the event, which comes later, since what is hidden takes no focus
+    // before the event, which comes later: what is not there yet takes neither room nor focus
+    fillFolds(details);
+    if (details.matches(".case")) freshen(details);
+    showRow(details);
   }
   // a case is known by its title, which stands above its body
   const title = details?.closest("tr.opened")?.previousElementSibling ?? details ?? node;
@@ -231,47 +271,32 @@ function wireLinks() {
     event.preventDefault();
     const index = Number(link.hash.slice(3));
     if (link.getAttribute("aria-expanded") === "true") {
-      $(`c-${index}`).closest("details").open = false;
+      caseAt(index).open = false;
       return change({ case: "" });
     }
     change({ case: data.cases[index].id });
-    openAt($(`c-${index}`));
+    openCase(index);
   });
 }
 
-/** A long page keeps the body of a case as text until it is opened. */
-function unfold(details) {
-  const text = details.querySelector('script[type="text/html"]');
-  if (!text) return;
-  text.insertAdjacentHTML("beforebegin", text.textContent);
-  text.remove();
-  for (const node of details.querySelectorAll(".ref-name")) node.textContent = state.ref;
-  details.dataset.painted = "1";
-  wireRows(details);
-}
-
+/** A row of an opened case lights its runner in the charts. */
 function wireRows(details) {
-  const rows = details.querySelector(".forest").tBodies[0];
-  rows.addEventListener("mouseover", ({ target }) => {
-    const row = target.closest("tr[data-r]");
-    if (row) light(details, Number(row.dataset.r));
+  details.addEventListener("mouseover", ({ target }) => {
+    const row = target.closest(".forest tr[data-r]");
+    light(details, row ? Number(row.dataset.r) : null);
     const mark = target.closest(".m");
     if (mark) mark.title = mark.querySelector(".v").textContent.trim();
   });
-  rows.addEventListener("mouseleave", () => light(details, null));
 }
 
 function wireCases() {
-  for (const details of document.querySelectorAll("details.case")) {
-    details.addEventListener("toggle", () => {
-      showRow(details);
-      if (details.open) freshen(details);
-    });
-    if (details.querySelector(".forest")) wireRows(details);
-  }
-  addEventListener("beforeprint", () => {
-    for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
-  });
+  if ($("list")) listCases($("list"));
+  const toggled = ({ target }) => {
+    if (!target.matches("details.case")) return;
+    showRow(target);
+    if (target.open) freshen(target);
+  };
+  document.addEventListener("toggle", toggled, true);
 }
 
 const SHORTCUTS = {

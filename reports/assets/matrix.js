@@ -2,7 +2,8 @@
 import { comparison, mean, triple } from "./data.js";
 import { figureKey, figureReading } from "./figures.js";
 import { inverse, rate, ratio, time } from "./format.js";
-import { logAxis, svg } from "./svg.js";
+import { html } from "./markup.js";
+import { logAxis } from "./svg.js";
 
 const NS_PER_S = 1e9;
 
@@ -17,11 +18,11 @@ export function absolute(item, runner, state) {
 export function reading(data, item, runner, reference, state) {
   if (item.outcomes[runner] !== "k") return null;
   const own = absolute(item, runner, state);
-  const apart = item.apart[runner];
+  const [apart, why] = item.apart[runner] ?? [];
   const found = comparison(data, item, runner, reference);
   if (!found) {
     const alone = uncompared(runner, reference);
-    return { ...alone, text: own[0], words: apart ?? alone.words, apart };
+    return { ...alone, text: own[0], words: why ?? alone.words, apart };
   }
   return { ...readingOf(found, state, state.view && own), found };
 }
@@ -55,64 +56,40 @@ function uncompared(runner, reference) {
 /** Writes all cells for `state`. */
 export function paint(table, data, state) {
   const [width, pad, most] = data.glyph;
-  const at = logAxis(1 / most, most, width, pad);
+  const axis = { at: logAxis(1 / most, most, width, pad), width, most };
   const reference = data.runners.findIndex(([name]) => name === state.ref);
+  const read = state.figure ? figureReading : reading;
   for (const row of table.querySelectorAll("tr[data-c]")) {
     const item = data.cases[row.dataset.c];
     for (const cell of row.querySelectorAll("td[data-r]")) {
-      const read = state.figure ? figureReading : reading;
-      const shown = read(data, item, Number(cell.dataset.r), reference, state);
-      if (shown) paintCell(cell, shown, at, width, most);
+      paintCell(cell, read(data, item, Number(cell.dataset.r), reference, state), axis);
     }
   }
   for (const cell of table.querySelectorAll("tr.group td[data-r]")) {
     const group = data.groups.indexOf(cell.closest("tbody").dataset.group);
-    const shown = meanReading(data, group, Number(cell.dataset.r), reference, state);
-    paintCell(cell, shown, at, width, most);
+    paintCell(cell, meanReading(data, group, Number(cell.dataset.r), reference, state), axis);
   }
   for (const head of table.tHead.querySelectorAll("[data-r]")) {
     head.classList.toggle("ref", Number(head.dataset.r) === reference);
   }
 }
 
-function paintCell(cell, shown, at, width, most) {
-  if (cell.className !== shown.cls) cell.className = shown.cls;
-  const main = cell.querySelector("b");
-  const words = cell.querySelector(".v");
-  words.textContent = shown.words;
-  cell.querySelector("small")?.toggleAttribute("hidden", !shown.apart);
-  let glyph = cell.querySelector(".g");
-  if (!shown.mark) {
-    main.textContent = shown.text;
-    glyph?.remove();
-    return;
-  }
-  let symbol = main.querySelector("i");
-  if (symbol) main.lastChild.nodeValue = ` ${shown.text}`;
-  else {
-    symbol = document.createElement("i");
-    symbol.setAttribute("aria-hidden", "true");
-    main.replaceChildren(symbol, ` ${shown.text}`);
-  }
-  symbol.textContent = shown.symbol;
-  if (!glyph) {
-    const frame = { class: "g", viewBox: `0 0 ${width} 10`, "aria-hidden": "true" };
-    glyph = svg("svg", frame, svg("path"), svg("path"), svg("path"));
-    words.before(glyph);
-  }
-  const [value, low, high] = shown.mark;
+/** Writes a cell; one without a reading is an outcome and stays. */
+function paintCell(cell, shown, axis) {
+  if (!shown) return;
+  const { cls, symbol, text, words, apart, mark } = shown;
+  cell.className = cls;
+  const sign = mark && html`<i aria-hidden="true">${symbol}</i> `;
+  cell.innerHTML = html`<b>${sign}${text}</b>${apart && html`<small>${apart}</small>`}${mark && glyph(mark, axis)}<span class="v">${words}</span>`;
+}
+
+/** An interval in the matrix; an arrow head is beyond the axis. */
+function glyph([value, low, high], { at, width, most }) {
   const over = value > most ? 1 : value < 1 / most ? -1 : 0;
-  const lines = [
-    ["z", `M${width / 2} 0v10`],
-    ["i", `M${at(low ?? value)} 5H${at(high ?? value)}`],
-    over ? ["o", `M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z`] : ["d", `M${at(value)} 5h0`],
-  ];
-  // Paths are kept, and left alone where nothing changed: a large page has thousands.
-  for (const [place, [name, line]] of lines.entries()) {
-    const path = glyph.children[place];
-    if (path.getAttribute("class") !== name) path.setAttribute("class", name);
-    if (path.getAttribute("d") !== line) path.setAttribute("d", line);
-  }
+  const point = over
+    ? html`<path class="o" d="M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z"/>`
+    : html`<path class="d" d="M${at(value)} 5h0"/>`;
+  return html`<svg class="g" viewBox="0 0 ${width} 10" aria-hidden="true"><path class="z" d="M${width / 2} 0v10"/><path class="i" d="M${at(low ?? value)} 5H${at(high ?? value)}"/>${point}</svg>`;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

@@ -8,7 +8,7 @@ export async function unpacked(node) {
 }
 
 /** Puts each of `texts` into its fold when that is opened, and hands the fold to `filled`. Returns what fills
- * all of them. */
+ * all folds in a part of the page. */
 export function wireFolds(texts, filled) {
   const fill = (place) => {
     const fold = place.parentElement;
@@ -20,7 +20,7 @@ export function wireFolds(texts, filled) {
     if (place) fill(place);
   };
   document.addEventListener("toggle", open, true);
-  return () => {
-    while (document.querySelector("[data-fold]")) fill(document.querySelector("[data-fold]"));
+  return (root) => {
+    while (root.querySelector("[data-fold]")) fill(root.querySelector("[data-fold]"));
   };
 }

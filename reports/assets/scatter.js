@@ -1,7 +1,7 @@
 // Two runners against each other: a point per case, their times per unit of work on both axes.
 import { time } from "./format.js";
+import { html } from "./markup.js";
 import { reading } from "./matrix.js";
-import { el, svg } from "./svg.js";
 
 const FIELD = { size: 420, left: 64, bottom: 376, top: 12, right: 408 };
 const DECADE = 10;
@@ -21,9 +21,10 @@ export function wireScatter(data, stateNow, selectedNow) {
     [across, timed.includes(data.reference) ? data.reference : timed[0]],
     [up, others[0]],
   ]) {
-    choice.replaceChildren(
-      ...timed.map((runner) => el("option", { value: runner }, data.runners[runner][0])),
+    const names = timed.map(
+      (runner) => html`<option value="${runner}">${data.runners[runner][0]}</option>`,
     );
+    choice.innerHTML = names.join("");
     choice.value = first;
   }
   const draw = () => {
@@ -31,7 +32,7 @@ export function wireScatter(data, stateNow, selectedNow) {
     const pair = [Number(across.value), Number(up.value)];
     const [x, y] = pair.map((runner) => data.runners[runner][0]);
     const points = pointsOf(data, pair, stateNow(), selectedNow());
-    document.getElementById("scatter-plot").replaceChildren(plot(points, [x, y]));
+    document.getElementById("scatter-plot").innerHTML = plot(points, [x, y]);
     const above = points.filter((point) => point.y > point.x).length;
     const decided = points.filter((point) => point.decided).length;
     const count = points.length === 1 ? "1 case" : `${points.length} cases`;
@@ -69,41 +70,16 @@ function plot(points, [across, up]) {
   const share = (value) => Math.log(value / low) / Math.log(high / low);
   const atX = (value) => Math.round((left + share(value) * (right - left)) * 10) / 10;
   const atY = (value) => Math.round((bottom - share(value) * (bottom - top)) * 10) / 10;
-  const root = svg("svg", {
-    ...{ class: "scatter", viewBox: `0 0 ${size} ${size}`, width: size, role: "group" },
-    "aria-label": `Time per unit of work: ${across} across, ${up} up.`,
-  });
+  const ticks = [];
   for (let tick = low; tick <= high * 1.01; tick *= DECADE) {
     const text = time([tick, null, null])[0];
-    root.append(
-      svg("path", {
-        class: "rule",
-        d: `M${atX(tick)} ${bottom}V${top}M${left} ${atY(tick)}H${right}`,
-      }),
-      svg("text", { class: "x", x: atX(tick), y: bottom + 15 }, text),
-      svg("text", { class: "end", x: left - 6, y: atY(tick) + 3.5 }, text),
+    ticks.push(
+      html`<path class="rule" d="M${atX(tick)} ${bottom}V${top}M${left} ${atY(tick)}H${right}"/><text class="x" x="${atX(tick)}" y="${bottom + 15}">${text}</text><text class="end" x="${left - 6}" y="${atY(tick) + 3.5}">${text}</text>`,
     );
   }
-  root.append(
-    svg("path", { class: "equal", d: `M${left} ${bottom}L${right} ${top}` }),
-    svg("text", { class: "x", x: (left + right) / 2, y: size - 6 }, `${across} →`),
-    svg(
-      "text",
-      { class: "x", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)` },
-      `${up} →`,
-    ),
-  );
-  for (const { index, id, cls, words, x, y } of points) {
+  const marks = points.map(({ index, id, cls, words, x, y }) => {
     const said = `${id}: ${words}`;
-    const mark = svg("circle", { cx: atX(x), cy: atY(y), r: 5 });
-    root.append(
-      svg(
-        "a",
-        { href: `#c-${index}`, class: cls, "aria-label": said },
-        svg("title", {}, said),
-        mark,
-      ),
-    );
-  }
-  return root;
+    return html`<a href="#c-${index}" class="${cls}" aria-label="${said}"><title>${said}</title><circle cx="${atX(x)}" cy="${atY(y)}" r="5"/></a>`;
+  });
+  return html`<svg class="scatter" viewBox="0 0 ${size} ${size}" width="${size}" role="group" aria-label="Time per unit of work: ${across} across, ${up} up.">${ticks}<path class="equal" d="M${left} ${bottom}L${right} ${top}"/><text class="x" x="${(left + right) / 2}" y="${size - 6}">${across} →</text><text class="x" transform="translate(12 ${(top + bottom) / 2}) rotate(-90)">${up} →</text>${marks}</svg>`;
 }

@@ -1,4 +1,5 @@
-// Elements, cells by name, and log axes; the axis mirrors RatioAxis in harness/sqlitmus/render/html/charts.py.
+// Log axes and what is drawn on them; the axis mirrors RatioAxis in harness/sqlitmus/render/html/charts.py.
+import { html } from "./markup.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -10,11 +11,6 @@ export function el(name, attributes = {}, ...children) {
 /** The same for SVG. */
 export function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
-}
-
-/** The cells of a row by their names (data-f), wherever they stand. */
-export function named(row) {
-  return Object.fromEntries([...row.cells].map((cell) => [cell.dataset.f, cell]));
 }
 
 function fill(node, attributes, children) {
@@ -32,7 +28,7 @@ export function logAxis(low, high, width, pad) {
   };
 }
 
-/** The tightest axis of ratios that holds all triples and 1: `{low, high, at, ticks}`. */
+/** The tightest axis of ratios that holds all triples and 1: `{low, high, at, ticks, width}`. */
 export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
   const all = triples.flat().filter((x) => x != null);
   const step = (size) => data.steps.find((one) => one >= size) ?? data.steps.at(-1);
@@ -52,7 +48,7 @@ export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
     const room = (other) => gap + 3 * Math.max(0, label.length + other.length - 8);
     if (ticks.every(([x, other]) => Math.abs(place - x) >= room(other))) ticks.push([place, label]);
   }
-  return { low, high, at, ticks: ticks.sort((a, b) => a[0] - b[0]) };
+  return { low, high, at, ticks: ticks.sort((a, b) => a[0] - b[0]), width };
 }
 
 /** A tick's text: two digits below 1, "1,024" with its comma. */
@@ -62,29 +58,23 @@ export function tickLabel(value) {
   return rounded.toLocaleString("en", { maximumFractionDigits: 4 });
 }
 
-/** Replaces the ticks above a forest. */
-export function drawTicks(node, axis) {
-  const height = 18;
-  node.replaceChildren(
-    ...axis.ticks.flatMap(([x, text]) => [
-      svg("path", { d: `M${x} ${height - 4}v4` }),
-      svg("text", { x, y: height - 6 }, `${text}×`),
-    ]),
+/** The ticks above a forest. */
+export function drawTicks({ ticks, width }) {
+  const marks = ticks.map(
+    ([x, text]) => html`<path d="M${x} 14v4"/><text x="${x}" y="12">${text}×</text>`,
   );
+  return html`<svg class="ticks" viewBox="0 0 ${width} 18" width="${width}" height="18" aria-hidden="true">${marks}</svg>`;
 }
 
-/** The interval of a forest row, with the reference line and, where given, the margin's band. */
-export function forestMark(ratio, axis, margin) {
-  const parts = [];
-  if (margin) {
-    const band = `M${axis.at(1 / (1 + margin))} 7H${axis.at(1 + margin)}`;
-    parts.push(svg("path", { class: "rope", d: band }));
-  }
-  parts.push(svg("path", { class: "z", d: `M${axis.at(1)} 0v14` }));
-  if (ratio) {
-    const [centre, low, high] = ratio.map((x, _, [value]) => axis.at(x ?? value));
-    parts.push(svg("path", { class: "i", d: `M${low} 7H${high}` }));
-    parts.push(svg("path", { class: "d", d: `M${centre} 7h0` }));
-  }
-  return parts;
+/** The interval of a forest row, or none, with the reference line and the margin's band. */
+export function forest(ratio, { at, width }, margin) {
+  const [centre, low, high] = (ratio ?? []).map((x, _, [value]) => at(x ?? value));
+  const mark =
+    ratio && html`<path class="i" d="M${low} 7H${high}"/><path class="d" d="M${centre} 7h0"/>`;
+  return html`<svg class="w" viewBox="0 0 ${width} 14" aria-hidden="true"><path class="rope" d="M${at(1 / (1 + margin))} 7H${at(1 + margin)}"/><path class="z" d="M${at(1)} 0v14"/>${mark}</svg>`;
+}
+
+/** A runner's marker. */
+export function key([, , , , , hue, shape]) {
+  return html`<svg class="k ${hue}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m${shape}"/></svg>`;
 }

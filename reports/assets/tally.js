@@ -23,7 +23,7 @@ export function sidesInWords(counts) {
   return [...counts].map(([kind, number]) => `${number} ${kind}`).join(", ");
 }
 
-/** Writes the tally of each shown case, against the chosen reference and of the chosen runners. */
+/** Writes the tally of each case in the page, against the chosen reference and of the chosen runners. */
 export function tellTallies(data, state, { cases, hits }) {
   const reference = data.runners.findIndex(([name]) => name === state.ref);
   for (const details of document.querySelectorAll("details.case")) {

@@ -44,7 +44,7 @@ export function show({ cases, runners, hits }) {
       cell.classList.toggle("off", !hits[index].has(Number(cell.dataset.r)));
     }
   }
-  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r]";
+  const ofRunners = "#grid :is(th, td)[data-r]";
   for (const part of document.querySelectorAll(ofRunners)) {
     part.hidden = !runners.has(Number(part.dataset.r));
   }

@@ -77,10 +77,9 @@ const holds = (ref, as, view) => {
 		if (text.includes("operations per second") !== rate) return where + "legend: " + text;
 		if (text.indexOf("faster") < text.indexOf("slower") !== !rate) return where + "legend: " + text;
 	}
-	for (const details of document.querySelectorAll("details.case")) {
-		if (details.hidden) continue;
-		const item = data.cases[details.dataset.c];
-		const row = document.querySelector("#grid tr[data-c='" + details.dataset.c + "']");
+	for (const row of rows()) {
+		if (row.hidden) continue;
+		const item = data.cases[row.dataset.c];
 		const counts = {};
 		for (const cell of row.querySelectorAll("td[data-r]:not([hidden], .off)")) {
 			const runner = Number(cell.dataset.r);
@@ -97,6 +96,8 @@ const holds = (ref, as, view) => {
 			const way = Math.sign(dot(cell)) * (rate ? -1 : 1);
 			if ((side === "faster" && way > 0) || (side === "slower" && way < 0)) return where + item.id + ": a dot on the wrong side";
 		}
+		const details = document.querySelector("details.case[data-c='" + row.dataset.c + "']");
+		if (!details) continue;
 		const tally = details.querySelector("summary .tally").textContent;
 		const told = Object.fromEntries(tally.split(", ").filter(Boolean).map((part) => [part.slice(part.indexOf(" ") + 1), parseInt(part)]));
 		if (Object.keys({ ...told, ...counts }).some((kind) => told[kind] !== counts[kind]))

@@ -91,7 +91,7 @@ const suite = [
 				const r = Number(cell.dataset.r);
 				const [mine, base] = [item.figures[value]?.[r], item.figures[value]?.[data.reference]];
 				if (item.outcomes[r] !== "k" || r === data.reference || !(mine > 0) || !(base > 0)) continue;
-				const letter = item.judged[value]?.[1][r] ?? " ";
+				const letter = item.judged[value]?.[3][r] ?? " ";
 				const exact = letter === " " ? mine / base : Math.exp(item.judged[value][0][r] / 1e6);
 				const parsed = /([\\d.]+)×/.exec(cell.querySelector("b").textContent.replace(/,/g, ""));
 				if (!parsed) return value + ": " + cell.textContent;
@@ -144,8 +144,8 @@ const suite = [
   ),
   steps(
     "a row's link opens its case with charts, and the address keeps it",
-    `const link = document.querySelector("#grid a[href^='#c-']");
-		const body = document.querySelector(link.getAttribute("href"));
+    `const body = (await opened()).querySelector(".case-body");
+		const link = document.querySelector("#grid a[href^='#c-']");
 		body.closest("details").open = false; await frame();
 		link.click(); await frame();
 		if (!body.closest("details").open) return "the case is closed";

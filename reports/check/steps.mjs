@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 const asset = (name) => readFileSync(new URL(`../assets/${name}.js`, import.meta.url), "utf8");
-const UNPACKING = asset("packed").replace(/^export /gm, "");
+const UNPACKING = `${asset("packed")}${asset("data")}`.replace(/^export /gm, "");
 
 /** `body` as a step, with the names below in scope. */
 export function steps(what, body) {
@@ -10,9 +10,13 @@ export function steps(what, body) {
 }
 
 const COMMON = `
+const { unpacked, spreadOut } = (() => {
 ${UNPACKING}
+return { unpacked, spreadOut };
+})();
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse(await unpacked($("data")));
+if (data.cases) spreadOut(data);
 const cellsText = () => [...document.querySelectorAll("#grid > tbody > tr:not(.opened) > td")].map((c) => c.textContent).join("|");
 const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
 const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
@@ -30,11 +34,11 @@ const alike = (a, b) => {
 };
 // As a reader does: in the matrix, where there is one.
 const opened = async (index = 0) => {
-	const details = document.querySelector("details.case[data-c='" + index + "']");
+	const details = () => document.querySelector("details.case[data-c='" + index + "']");
 	const link = document.querySelector("#grid a[href='#c-" + index + "']");
-	if (!details.open) link ? link.click() : (details.open = true);
+	if (!details()?.open) link ? link.click() : (details().open = true);
 	await frame();
-	return details;
+	return details();
 };
 const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
 `;

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from sqlitmus.results.report import Cell, Measure, Report
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
 from tests.analysis.runs import case, make, noisy, plan, samples
-from tests.render.printing import as_html, data_of
+from tests.render.printing import as_html, cards, data_of
 
 Json = dict[str, Any]
 FORMATS = ["summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark"]
@@ -63,7 +64,7 @@ def written(report: Report, form: str) -> str:
         case "summary":
             return machines.render(report)
         case "html":
-            return as_html(report)
+            return as_html(report) + json.dumps(data_of(html.render(report)))
         case "markdown":
             return markdown.render(document, all_rows=True)
         case "text":
@@ -159,7 +160,7 @@ def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
 
 def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
     report = steady(warmup_ms=300)
-    page = as_html(report)
+    page = json.dumps(data_of(html.render(report)))
     said = "5 iterations after a warm-up of 100 ms: node; 5 iterations after a warm-up of 300 ms"
     assert f"Each process: {said}: bun." in page
     node, other = csv.DictReader(io.StringIO(text_of([("m", report)], "csv"), newline=""))
@@ -168,14 +169,14 @@ def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
         *("100", "5", "3"),
     )
     said = "5 iterations of 100 operations after a warm-up of 100 ms"
-    assert said in as_html(steady(operations=80))
+    assert said in json.dumps(data_of(html.render(steady(operations=80))))
 
 
+@pytest.mark.usefixtures("node")
 def test_a_case_has_columns_for_what_its_cells_have() -> None:
     report = steady(warmup_ms=300)
-    page = as_html(report)
-    table = page[page.index('<table class="forest"') :].partition("</thead>")[0]
-    assert ">unknown<" not in page
+    table, _, rows = cards(report)[0].partition("</thead>")
+    assert ">unknown<" not in rows
     for figure in figures.FIGURES:
         column = f'<th scope="col">{figure.heading}</th>'
         assert (column in table) == (figure.name in ("cpu", "peak_rss"))

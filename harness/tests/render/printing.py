@@ -2,17 +2,19 @@
 
 import json
 import re
+import subprocess
 from base64 import b64decode
 from gzip import decompress
-from typing import Any
+from typing import Any, cast
 
 from rich.cells import cell_len
 
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
-from sqlitmus.render.html import page
+from sqlitmus.render.html import assets, page
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
+from tests import left_out
 
 
 def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str:
@@ -21,8 +23,11 @@ def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str
 
 
 def as_html(report: Report) -> str:
-    """The page, whose folds are opened."""
-    return opened(page.render(report))
+    """The page without what its script says, whose folds are opened."""
+    text = re.sub(
+        r'(?<=<script type="module">).*?(?=</script>)', "", page.render(report), flags=re.DOTALL
+    )
+    return opened(text)
 
 
 def opened(text: str) -> str:
@@ -32,6 +37,38 @@ def opened(text: str) -> str:
     while found := re.search(r'<div data-fold="(\d+)">.*?</div>', text):
         text = text.replace(found[0], folds[int(found[1])])
     return text
+
+
+def cards(report: Report) -> list[str]:
+    """The cases of a page as its script draws them when they are opened; needs node."""
+    code = (
+        "spreadOut(given).cases.map((_, index) => {"
+        " const ref = given.runners[given.reference]?.[0] ?? '';"
+        " const state = {ref, view: '', as: '', unit: ''};"
+        " const [table] = caseTimes(given, index, state, [...given.runners.keys()]);"
+        " return String(caseBody(given, index)).replace('></table>', () => `>${table}</table>`); })"
+    )
+    modules = "markup format data figures matrix svg cases"
+    drawn = run(modules, code, data_of(page.render(report)))
+    return cast("list[str]", drawn)
+
+
+def run(modules: str, code: str, given: object) -> object:
+    """What `code` logs as JSON, with the modules' names in scope and `given` as its input."""
+    text = "\n".join(assets.asset(f"{name}.js") for name in modules.split())
+    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+    script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"
+    done = subprocess.run(
+        [left_out.tool("node"), "--input-type=module", "-"],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def data_of(text: str) -> dict[str, Any]:

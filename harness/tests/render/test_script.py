@@ -1,8 +1,6 @@
 """The page's modules in Node: they must say what the Python side says."""
 
 import json
-import re
-import subprocess
 from math import exp
 from random import Random
 from typing import Any, cast
@@ -11,30 +9,12 @@ import pytest
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols
-from sqlitmus.render.html import assets, charts, embed
+from sqlitmus.render.html import charts, embed
 from sqlitmus.results.report import Interval, Report
-from tests import left_out
 from tests.render import synthetic
+from tests.render.printing import run
 
 pytestmark = pytest.mark.usefixtures("node")
-
-
-def run(modules: str, code: str, given: object) -> object:
-    """What `code` logs as JSON, with the modules' names in scope and `given` as its input."""
-    text = "\n".join(assets.asset(f"{name}.js") for name in modules.split())
-    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
-    script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"
-    done = subprocess.run(
-        [left_out.tool("node"), "--input-type=module", "-"],
-        input=script,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def triples(count: int = 400) -> list[list[float | None]]:
@@ -77,7 +57,7 @@ def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_rep
     item = {
         "outcomes": "kkkf",
         "figures": {"peak_rss": [100.0, 150.0, None, None]},
-        "judged": {"peak_rss": [[None, 405465, None, None], " S  "]},
+        "judged": {"peak_rss": [[None, 405465, None, None], [], [], " S  "]},
     }
     words = {"S": "materially more"}
     data = {
@@ -102,10 +82,15 @@ def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_rep
 
 def test_who_still_warms_up_stays_marked_against_any_reference() -> None:
     why = "still warming up: its second half took 11.0 % less time than its first"
-    item = {"outcomes": "kk", "time": [[1.0, 2.0]] * 3, "apart": {"1": why}, "verdicts": " "}
+    item = {
+        "outcomes": "kk",
+        "time": [[1.0, 2.0]] * 3,
+        "apart": {"1": ["still warming up", why]},
+        "verdicts": " ",
+    }
     code = "[0, 1].map((of) => reading(given, given.cases[0], 1, of, {}))"
     for shown in cast("list[Any]", run("data format matrix", code, {"cases": [item]})):
-        assert (shown["words"], shown["apart"]) == (why, why)
+        assert (shown["words"], shown["apart"]) == (why, "still warming up")
 
 
 def test_ratio_axes_and_their_ticks_are_alike() -> None:
@@ -119,7 +104,7 @@ def test_ratio_axes_and_their_ticks_are_alike() -> None:
         "given[0].map((all) => { const a = ratioAxis(all, given[1]);"
         " return [a.low, a.high, a.ticks]; })"
     )
-    theirs = run("svg", code, [given, data])
+    theirs = run("markup svg", code, [given, data])
     ours: list[list[object]] = []
     for group in given:
         axis = charts.ratio_axis([Interval(*triple) for triple in group], 240, 16)
@@ -136,7 +121,8 @@ def test_pairs_and_shades_are_alike(small: Report) -> None:
         for c in case.comparisons
     ]
     code = (
-        "given[1].map(([c, r, o]) => { const x = comparison(given[0], given[0].cases[c], r, o);"
+        "(spreadOut(given[0]), given[1]).map(([c, r, o]) => {"
+        " const x = comparison(given[0], given[0].cases[c], r, o);"
         " return [x.verdict, x.shade, x.symbol, x.blocks, x.needs,"
         " x.ratio]; })"
     )
@@ -159,7 +145,8 @@ def test_further_sessions_are_alike() -> None:
     both = [(i, c) for i, case in enumerate(report.cases) for c in case.comparisons]
     asked = [[i, names.index(c.runner), names.index(c.reference)] for i, c in both]
     code = (
-        "given[1].map(([c, r, o]) => { const x = comparison(given[0], given[0].cases[c], r, o);"
+        "(spreadOut(given[0]), given[1]).map(([c, r, o]) => {"
+        " const x = comparison(given[0], given[0].cases[c], r, o);"
         " return x.next; })"
     )
     theirs = cast("list[list[Any]]", run("data", code, [data, asked]))

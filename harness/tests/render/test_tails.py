@@ -17,7 +17,7 @@ from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Block, Cell, Report, Tail, Tails
 from sqlitmus.vocabulary.detail import Syncs
 from tests.render import synthetic
-from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
+from tests.render.printing import as_html, as_markdown, as_text, cards, check_80_columns
 
 MS = 1e6
 
@@ -183,17 +183,19 @@ def test_a_terminal_has_it_in_80_columns() -> None:
     check_80_columns(report_durability())
 
 
+@pytest.mark.usefixtures("node")
 def test_the_page_says_it_of_the_case() -> None:
-    page = as_html(report_durability())
+    page = "".join(cards(report_durability()))
     assert page.count("<h4>Made durable</h4>") == 1
     words = page.partition("<h4>Made durable</h4>")[2].partition("</p>")[0]
     assert "4 fdatasync, 31.3 kB per transaction: python" in words
     assert "not counted: no C compiler &lt;found&gt;: bun;" in words
 
 
+@pytest.mark.usefixtures("node")
 def test_reports_of_runs_in_which_it_was_not_counted_say_nothing() -> None:
     older = synthetic.build(cases=12)
-    for text in (as_markdown(older), as_text(older), as_html(older)):
+    for text in (as_markdown(older), as_text(older), as_html(older), *cards(older)):
         assert "Syncs per transaction" not in text
         assert "Made durable" not in text
 

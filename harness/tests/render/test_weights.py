@@ -13,7 +13,7 @@ from sqlitmus.results.recommendation import Again, Weighed, Weighing
 from sqlitmus.stats.estimate import normal, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.test_choices import NAMES, Run, equal, of_variants, preset
-from tests.render.test_script import run
+from tests.render.printing import run
 
 pytestmark = pytest.mark.usefixtures("node")
 AGAIN = Again("./just run --suite quick", 12.5)
@@ -155,7 +155,7 @@ def test_calls_are_kept_in_the_address_and_others_are_named() -> None:
     shown["weighing"]["presets"] = [{"name": "reading", "calls": {"read": 600}}]
     code = "given[1].map((text) => callsIn(given[0].weighing, text))"
     asked = ["", "reading", "read:30~put:1000", "raed:1", "read:0", "read:1e3", "read", "x"]
-    found = run("format student weights svg decide", code, [shown, asked])
+    found = run("markup format student weights svg decide", code, [shown, asked])
     first = {"read": 600}
     assert found == [first, first, {"read": 30, "put": 1000}, None, None, None, None, None]
 

@@ -38,6 +38,7 @@ SCRIPTS = (
     "address",
     "clipboard",
     "bar",
+    "markup",
     "format",
     "data",
     "filter",
@@ -137,8 +138,8 @@ def lean(text: str) -> str:
 
 def own(text: str) -> Markup:
     """Text of this project's own assets, which must not end the element it is put into."""
-    if "</s" in text.lower():
-        message = "an asset contains '</s', which would end its <script> or <style> element early"
+    if re.search(r"</(script|style)|<!--", text, flags=re.IGNORECASE):
+        message = "an asset would end its <script> or <style> element early"
         raise ValueError(message)
     return Markup(text)  # noqa: S704
 

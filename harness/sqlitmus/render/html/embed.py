@@ -1,19 +1,23 @@
 """The numbers behind the page, as compact columns for its script."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, isfinite, log, log10
-from typing import Any
+from typing import Any, TypeVar
 
+from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
+from sqlitmus.render.document.parts import in_words, varying_axes
 from sqlitmus.render.document.ranking import APART, LIMITS, again_command
-from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
+from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, STEADINESS, phrase, worded
 from sqlitmus.render.html import charts
-from sqlitmus.results.ranking import Comparisons
+from sqlitmus.render.html.view import looks
+from sqlitmus.results.ranking import Comparisons, place
 from sqlitmus.results.recommendation import Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.text import by_value, counted, modern
 from sqlitmus.vocabulary.verdicts import Verdict
 
 WHOLE = 1e5
@@ -23,41 +27,39 @@ DRIFT_FLOOR = 0.02
 DRIFT_CEILING = 0.5
 
 
-def columns(cells: Sequence[Cell | None]) -> dict[str, Any]:
+def columns(cells: Sequence[Cell]) -> dict[str, Any]:
     """Samples and positions of a case, and the axes on which they are drawn."""
     exponents = [sample_exponent(cell) for cell in cells]
-    samples = [cell.samples if cell else [] for cell in cells]
-    numbers = [x for column in samples for x in column if x]
+    numbers = [x for cell in cells for x in cell.samples if x]
     axis = charts.sample_axis(min(numbers), max(numbers)) if numbers else None
     return {
         "exponents": exponents,
         "samples": [
-            [None if x is None else round(x * 10.0**-exponent) for x in column]
-            for column, exponent in zip(samples, exponents, strict=True)
+            [None if x is None else round(x * 10.0**-exponent) for x in cell.samples]
+            for cell, exponent in zip(cells, exponents, strict=True)
         ],
-        "positions": [differences(cell.positions) if cell else [] for cell in cells],
+        "positions": [differences(cell.positions) for cell in cells],
         "drift": drift(cells),
         "axis": axis and [short(axis[0]), short(axis[1]), [short(tick) for tick in axis[2]]],
     }
 
 
-def drift(cells: Iterable[Cell | None]) -> float:
+def drift(cells: Iterable[Cell]) -> float:
     """The largest relative deviation of a sample from its runner's estimate, within bounds."""
     widest = DRIFT_FLOOR
     for cell in cells:
-        numbers = [x for x in cell.samples if x] if cell else []
-        if cell and cell.time and cell.time.value > 0 and numbers:
+        numbers = [x for x in cell.samples if x]
+        if cell.time and cell.time.value > 0 and numbers:
             value = cell.time.value
             widest = max(widest, max(numbers) / value - 1, 1 - min(numbers) / value)
     return round(min(widest, DRIFT_CEILING), 4)
 
 
 def short(value: float | None) -> float | int | None:
-    """Thousandths below 100 µs or 100 KB, whole numbers from there: five significant digits or
-    more."""
+    """Six significant digits below 100 µs or 100 KB, whole numbers from there."""
     if value is None or not isfinite(value):
         return None
-    return round(value, 3) if abs(value) < WHOLE else round(value)
+    return float(f"{value:.6g}") if abs(value) < WHOLE else round(value)
 
 
 def differences(positions: Sequence[int]) -> list[int]:
@@ -65,9 +67,9 @@ def differences(positions: Sequence[int]) -> list[int]:
     return [*positions[:1], *(after - before for before, after in pairwise(positions))]
 
 
-def sample_exponent(cell: Cell | None) -> int:
+def sample_exponent(cell: Cell) -> int:
     """The power of ten that leaves five digits before the point of a cell's estimate."""
-    if cell is None or cell.time is None or cell.time.value <= 0:
+    if cell.time is None or cell.time.value <= 0:
         return 0
     return floor(log10(cell.time.value)) - DIGITS + 1
 
@@ -167,9 +169,10 @@ def _brief(value: float | None) -> float | None:
 
 
 # The numbers behind the page, as compact columns for its script: no key is repeated per cell or
-# pair.
+# pair, and a case has columns of the runners that have a time in it.
 
 
+T = TypeVar("T")
 LOG_UNIT = 1e6
 NO_PAIR = " "
 CODES: dict[Verdict | None, str] = {
@@ -182,6 +185,8 @@ def page_data(report: Report) -> dict[str, Any]:
     """Everything the page's script may show, ready for JSON."""
     names = [runner.name for runner in report.runners]
     index = {name: place for place, name in enumerate(names)}
+    varying = varying_axes(report.cases)
+    look = looks(report.runners)
     return {
         "kind": report.kind,
         "run": report.run,
@@ -190,9 +195,13 @@ def page_data(report: Report) -> dict[str, Any]:
         "floor": index.get(report.floor, -1) if report.floor else -1,
         "margin": report.margin,
         "groups": report.groups,
-        "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
+        "runners": [
+            [r.name, r.title, r.runtime, r.driver, r.role, look[r.name].hue, look[r.name].shape]
+            for r in report.runners
+        ],
         "figures": [
-            [of.name, of.column, of.unit, of.title, {v.letter: of.said(v) for v in Verdict}]
+            [*(of.name, of.column, of.unit, of.title),
+             {v.letter: of.said(v) for v in Verdict}, of.heading]
             for of in figures.FIGURES
         ],
         "verdicts": {
@@ -204,15 +213,16 @@ def page_data(report: Report) -> dict[str, Any]:
             ]
             for verdict in Verdict
         },
-        "outcomes": {word.code: word.label for word in (*OUTCOMES.values(), ABSENT)},
+        "outcomes": {w.code: [w.label, w.meaning] for w in (*OUTCOMES.values(), ABSENT)},
+        "steadiness": {kind: [word.meaning, word.bad] for kind, word in STEADINESS.items()},
         "levels": LEVELS,
         "steps": charts.RATIO_STEPS,
         "glyph": [charts.GLYPH_WIDTH, charts.GLYPH_PAD, charts.GLYPH_RATIO],
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "standings": standings(report, index),
-        "cases": [case_data(case, index) for case in report.cases],
+        "cases": [case_data(case, index, varying[case.scenario]) for case in report.cases],
         "weighing": weighing_data(report, index),
-    }
+    }  # fmt: skip
 
 
 def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
@@ -232,11 +242,11 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
     ]
 
 
-def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
-    """One case's columns, in runner order."""
+def case_data(case: Case, index: dict[str, int], varying: Sequence[str]) -> dict[str, Any]:
+    """One case; its columns are of the runners with a time, in order."""
     by_name = {cell.runner: cell for cell in case.cells}
     cells = [by_name.get(name) for name in index]
-    timed = [cell if cell and cell.outcome == "ok" else None for cell in cells]
+    timed = [cell for cell in cells if cell and cell.outcome == "ok"]
     return {
         "id": case.id,
         "scenario": case.scenario,
@@ -244,51 +254,139 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "group": case.group,
         "bound": case.bound_by,
         "axes": case.axes,
+        "varies": [name for name in varying if name in case.axes],
         "metric": case.metric,
         "unit": case.unit,
         "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
-        "apart": {place: c.reason for place, c in enumerate(timed) if c and c.apart},
-        "time": intervals([cell and cell.time for cell in timed]),
-        "overhead": intervals([cell and cell.overhead for cell in timed]),
+        "why": of_each(cells, lambda cell: None if cell.outcome == "ok" else cell.reason),
+        "apart": of_each(cells, lambda cell: cell.apart and [cell.apart, cell.reason]),
+        "steady": of_each(cells, lambda cell: cell.steadiness),
+        "time": intervals([cell.time for cell in timed]),
+        "overhead": intervals([cell.overhead for cell in timed]),
+        "over": "".join(CODES[cell.overhead_verdict] for cell in timed),
         "figures": {
             figure.name: [
-                short(measure.value)
-                if cell and (measure := cell.figures.get(figure.name))
-                else None
+                short(measure.value) if (measure := cell.figures.get(figure.name)) else None
                 for cell in timed
             ]
             for figure in case.measured
         },
         "judged": judged_figures(case, timed),
+        "card": card(case, index),
         **columns(timed),
-        **pair_columns(case.comparisons, index),
+        **pair_columns(case.comparisons, index, timed),
     }
 
 
-def judged_figures(case: Case, cells: Sequence[Cell | None]) -> dict[str, list[Any]]:
-    """Of each figure that is judged: log ratios to the report's reference, and the letters of the
-    verdicts."""
+def of_each(cells: Sequence[Cell | None], read: Callable[[Cell], T | None]) -> dict[int, T]:
+    """What some runners have, by their place."""
+    values = {place: read(cell) for place, cell in enumerate(cells) if cell}
+    return {place: value for place, value in values.items() if value}
+
+
+def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
+    """What is told of a case when it is opened, in words and as code."""
+    scope = f"{'Whole process' if case.metric == 'cold' else 'Steady time'} per {case.unit}"
+    if case.metric == "steady":
+        scope += f"; {counted(case.operations, 'operation')} per iteration"
+    said = [work(case)]
+    if case.detectable is not None:
+        difference = fmt.percent(case.detectable)
+        said.append(f"This case finds differences of {difference} with 80 % power.")
+    if case.canary:
+        again = f"{case.canary.reference} a second time took {phrase(case.canary)}"
+        said.append(f"A/A control: {again}.")
+    syncs = in_words(case)
+    return {
+        "question": case.question,
+        "scope": scope,
+        "notes": case.notes,
+        "said": [text for text in said if text],
+        "sql": case.sql,
+        "plans": plan_groups(case.cells),
+        "pragmas": "; ".join(f"{name}={value}" for name, value in case.pragmas),
+        "syncs": syncs and f"{syncs}.",
+        "checks": case.checks,
+        "work": case.work,
+        "commands": {index[cell.runner]: cell.command for cell in case.cells if cell.command},
+        "evidence": [
+            (cell.runner, OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
+            for cell in case.cells
+            if cell.outcome in {"wrong", "failed"}
+        ],
+    }
+
+
+def work(case: Case) -> str:
+    """What the processes of a steady case did besides the work, where they were told: `5
+    iterations after a warm-up of 100 ms: node; …`."""
+    cells = [cell for cell in case.cells if cell.outcome == "ok" and cell.iterations]
+    if case.metric == "cold" or not cells:
+        return ""
+    operations = {cell.operations for cell in cells}
+    texts = {cell.runner: iterated(cell, operations=len(operations) > 1) for cell in cells}
+    if len(set(texts.values())) == 1:
+        return f"Each process: {texts[cells[0].runner]}."
+    return f"Each process: {by_value(texts)}."
+
+
+def iterated(cell: Cell, *, operations: bool) -> str:
+    """`5 iterations after a warm-up of 100 ms`, with the `operations` of one if asked."""
+    text = counted(cell.iterations, "iteration")
+    if operations:
+        text += f" of {counted(cell.operations, 'operation')}"
+    if cell.warmup_ms:
+        return f"{text} after a warm-up of {cell.warmup_ms:g} ms"
+    if cell.warmup_iterations:
+        return f"{text} after {cell.warmup_iterations} of warm-up"
+    return f"{text} without warm-up"
+
+
+def plan_groups(cells: list[Cell]) -> list[tuple[str, list[str]]]:
+    """Query plans with the runners that share each, most common first."""
+    groups: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    for cell in cells:
+        if cell.plans:
+            plans = tuple(tuple(map(modern, plan)) for plan in cell.plans)
+            groups.setdefault(plans, []).append(cell.runner)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return [
+        (", ".join(names), [line for plan in plans for line in plan]) for plans, names in ordered
+    ]
+
+
+def judged_figures(case: Case, cells: Sequence[Cell]) -> dict[str, list[Any]]:
+    """Of each figure that is judged: log ratios to the report's reference with their bounds, and
+    the letters of the verdicts."""
     judged: dict[str, list[Any]] = {}
     for figure in case.measured:
-        measures = [cell and cell.figures.get(figure.name) for cell in cells]
+        measures = [cell.figures.get(figure.name) for cell in cells]
         column = [measure and measure.contrast for measure in measures]
         letters = "".join(CODES[contrast and contrast.verdict] for contrast in column)
         if letters.strip():
-            ratios = [contrast and contrast.ratio.value for contrast in column]
-            judged[figure.name] = [*logarithms(ratios), letters]
+            ratios = [ends(contrast and contrast.ratio) for contrast in column]
+            judged[figure.name] = [*logarithms(*zip(*ratios, strict=True)), letters]
     return judged
 
 
-def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
-    """Columns over unordered pairs, in the order of the report's runners."""
+def pair_columns(
+    pairs: Comparisons, index: Mapping[str, int], timed: Sequence[Cell]
+) -> dict[str, Any]:
+    """Columns over unordered pairs of the timed runners, in the order of the report's."""
     if list(index) != pairs.runners:
         raise ValueError("a case compares other runners than the report has")
+    places = sorted(index[cell.runner] for cell in timed)
+    at = [place(low, high) for k, high in enumerate(places) for low in places[:k]]
+
+    def of(column: Sequence[T]) -> list[T]:
+        return [column[pair] for pair in at]
+
     return {
-        "pairs": logarithms(pairs.ratio, pairs.low, pairs.high),
-        "verdicts": "".join(CODES[verdict] for verdict in pairs.verdict),
-        "blocks": alike(pairs.blocks),
-        "needs": {place: needs for place, needs in enumerate(pairs.needs_blocks) if needs},
-        "next": logarithms(pairs.next_low, pairs.next_high) if any(pairs.next_low) else None,
+        "pairs": logarithms(of(pairs.ratio), of(pairs.low), of(pairs.high)),
+        "verdicts": "".join(CODES[verdict] for verdict in of(pairs.verdict)),
+        "blocks": alike(of(pairs.blocks)),
+        "needs": {pair: needs for pair, needs in enumerate(pairs.needs_blocks) if needs},
+        "next": logarithms(of(pairs.next_low), of(pairs.next_high)) if any(pairs.next_low) else [],
     }
 
 

@@ -13,7 +13,7 @@ from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import WORDS
 from sqlitmus.render.document.model import Block, Chart, Document, Legend, Row, Section, Table
 from sqlitmus.render.document.suite import SUMMARY, first_sentence
-from sqlitmus.render.html import assets, charts, drawings, embed, view
+from sqlitmus.render.html import assets, charts, drawings, embed
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled
 from sqlitmus.results.machines import Row as MachineRow
@@ -140,7 +140,6 @@ def printed(
             fmt=fmt,
             pictures=pictures,
             counted=counted,
-            dash=view.DASH,
             style=assets.styles(),
             data=data,
             first_script=theme,
