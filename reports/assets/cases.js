@@ -19,7 +19,7 @@ export function caseElement(data, index) {
 }
 
 const axesOf = (pairs) =>
-  pairs.map(([name, value]) => html`<span class="axis"><span>${name}</span> ${value}</span>`);
+  pairs.map(([name, value]) => html`<span class="axis"><i>${name}</i> ${value}</span>`);
 
 /** The body of a case but its times, which `paintTimes` writes, and its plots. */
 export function caseBody(data, index) {

@@ -114,7 +114,7 @@ const holds = (ref, as, view) => {
 		const up = column.getAttribute("aria-sort") === "ascending" ? 1 : -1;
 		for (const body of document.querySelectorAll("#grid tbody")) {
 			const values = [...body.querySelectorAll("tr[data-c]")].map((row) => row.querySelector("td[data-r='" + column.dataset.r + "']"))
-				.filter((cell) => !cell.classList.contains("na") && !cell.classList.contains("base"))
+				.filter((cell) => !cell.matches(".na, .bad") && !cell.classList.contains("base"))
 				.map((cell) => read(cell.querySelector("b"))).filter((text) => view || text.includes("×")).map(number).filter((one) => one);
 			// half a unit of the last digit that is shown
 			const slack = (one) => one.value / Number(one.digits) / 2 / 10 ** (one.digits.split(".")[1] ?? "").length;

@@ -27,6 +27,18 @@ def test_an_example_is_its_run_rendered_today(name: str) -> None:
         assert plain(text) == plain(stored), "render it again with `./just examples`"
 
 
+# In kB of 1,000 bytes.
+MOST = {
+    "advise": 226, "claims": 500, "compare-node": 186, "compare-rust": 190, "merged": 351,
+    "report": 258, "service": 387, "workload": 227,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_an_example_stays_under_its_size(name: str) -> None:
+    assert (EXAMPLES / f"{name}.html").stat().st_size <= 1_000 * MOST[name]
+
+
 def plain(text: str) -> tuple[str, object]:
     """A page with its folds in place, and its data; Markdown as it is."""
     page = "<html" in text
@@ -81,3 +93,21 @@ def test_of_chosen_runners_the_report_is_as_if_only_they_had_taken_part() -> Non
         assert [cell.time for cell in after.cells] == [times["bun"], times["rust"]]
         old, new = (each.comparisons.of("rust", "bun") for each in (before, after))
         assert (old and old.ratio.value) == (new and new.ratio.value)
+
+
+# Of each example page, and 5 % more; a report may have 300 kB, claims and a service 500.
+SIZES = {
+    "advise": 226_000,
+    "claims": 500_000,
+    "compare-node": 187_000,
+    "compare-rust": 190_000,
+    "merged": 351_000,
+    "report": 258_000,
+    "service": 388_000,
+    "workload": 227_000,
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_page_stays_under_its_size(name: str) -> None:
+    assert (EXAMPLES / f"{name}.html").stat().st_size <= SIZES[name]

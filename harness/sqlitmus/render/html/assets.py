@@ -132,7 +132,8 @@ def bundle(modules: Sequence[str] = SCRIPTS) -> Markup:
 
 def lean(text: str) -> str:
     """Without indentation and without lines that are comments only; assets hold no long strings."""
-    text = re.sub(r"^\s*(//.*|/\*[^\n]*\*/)$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^[ ]*//.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^[ ]*/\*.*?\*/$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"\n\s*", "\n", text)
 
 

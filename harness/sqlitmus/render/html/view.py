@@ -68,8 +68,10 @@ def entry(place: int, cell: Cell | None, compared: Contrast | None, report: Repo
     """One runner in one case."""
     if cell is None or cell.outcome != "ok" or cell.time is None:
         outcome = symbols.OUTCOMES[cell.outcome] if cell else symbols.ABSENT
-        reason = (cell.reason if cell else None) or ""
-        return Entry(place, f"na x-{outcome.code}", reason, outcome.label)
+        # why a runner is not here is said once, and not in each of its cells
+        reason = cell.reason if cell and cell.outcome != "missing" else None
+        style = "bad" if cell and cell.outcome in {"wrong", "failed"} else "na"
+        return Entry(place, style, reason or "", outcome.label)
     if compared is not None:
         return compared_entry(place, compared, report)
     alone = uncompared(place, report)
