@@ -27,18 +27,6 @@ def test_an_example_is_its_run_rendered_today(name: str) -> None:
         assert plain(text) == plain(stored), "render it again with `./just examples`"
 
 
-# In kB of 1,000 bytes.
-MOST = {
-    "advise": 226, "claims": 500, "compare-node": 186, "compare-rust": 190, "merged": 351,
-    "report": 258, "service": 387, "workload": 227,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MOST)
-def test_an_example_stays_under_its_size(name: str) -> None:
-    assert (EXAMPLES / f"{name}.html").stat().st_size <= 1_000 * MOST[name]
-
-
 def plain(text: str) -> tuple[str, object]:
     """A page with its folds in place, and its data; Markdown as it is."""
     page = "<html" in text
