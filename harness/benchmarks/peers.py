@@ -21,6 +21,7 @@ and the bias must say so. Exit 1 when sqlitmus is OUTSIDE, else 4 when a tool fa
 
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -222,4 +223,6 @@ def _verdict(row: Row, settled_s: float) -> str:
 
 
 if __name__ == "__main__":
+    # as on Ctrl-C, what there is is printed, and gigabytes of rows go
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     typer.run(main)
