@@ -289,19 +289,19 @@ def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
     scope = f"{'Whole process' if case.metric == 'cold' else 'Steady time'} per {case.unit}"
     if case.metric == "steady":
         scope += f"; {counted(case.operations, 'operation')} per iteration"
-    said = [work(case)]
+    sentences = [work(case)]
     if case.detectable is not None:
         difference = fmt.percent(case.detectable)
-        said.append(f"This case finds differences of {difference} with 80 % power.")
+        sentences.append(f"This case finds differences of {difference} with 80 % power.")
     if case.canary:
         again = f"{case.canary.reference} a second time took {phrase(case.canary)}"
-        said.append(f"A/A control: {again}.")
+        sentences.append(f"A/A control: {again}.")
     syncs = in_words(case)
     return {
         "question": case.question,
         "scope": scope,
         "notes": case.notes,
-        "said": [text for text in said if text],
+        "said": [text for text in sentences if text],
         "sql": case.sql,
         "plans": plan_groups(case.cells),
         "pragmas": "; ".join(f"{name}={value}" for name, value in case.pragmas),
