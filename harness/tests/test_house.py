@@ -126,14 +126,14 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
-    "modules": 148,
-    "lines": 35_938,
-    "lines of a module, most": 577,
+    "modules": 150,
+    "lines": 36_660,
+    "lines of a module, most": 570,
     "longest chain of imports": 20,
-    "modules with one importer": 27,
+    "modules with one importer": 29,
     "import lines, % of code": 8.6,
-    "imports from tests": 689,
-    "lines of tests": 39_878,
+    "imports from tests": 705,
+    "lines of tests": 40_581,
 }
 
 
