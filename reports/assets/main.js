@@ -173,6 +173,7 @@ function fromAddress() {
   const index = Number(/^c-(\d+)$/.exec(anchor)?.[1]);
   if (index < data.cases.length) caseAt(index);
   if (anchor && $(anchor)) {
+    if (!document.documentElement.dataset.ready) render(); // what the script draws of the first screen
     openAt($(anchor));
     return;
   }

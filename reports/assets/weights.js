@@ -378,8 +378,7 @@ function ns(of) {
 }
 
 function verdict(of, { names, front, others, alike, spent }, starts, margin) {
-  if (of.blocks < of.least)
-    return `too few blocks for a verdict: ${of.blocks} of ${of.least}.`;
+  if (of.blocks < of.least) return `too few blocks for a verdict: ${of.blocks} of ${of.least}.`;
   if (!front.length)
     return others.length
       ? "nobody is fastest."

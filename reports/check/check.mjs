@@ -62,14 +62,14 @@ function complaints({ method, params }) {
   return [];
 }
 
-async function open({ scheme, width, height = 900, script }) {
+async function open({ scheme, width, height = 900, script, hash = "" }) {
   const problems = [];
   const media = { "prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce" };
   const hear = (event) => problems.push(...complaints(event));
   const tab = await openTab(browser, { width, height, media, hear });
   for (const domain of ["Runtime", "Log", "Network"]) await tab.send(`${domain}.enable`);
   await tab.send("Emulation.setScriptExecutionDisabled", { value: !script });
-  await tab.go(url);
+  await tab.go(url + hash);
   if (script && !(await tab.ready())) problems.push("the page's script did not finish");
   // Processor time of the whole browser in s: a loaded machine does not change it.
   const cpu = async () => {
@@ -122,6 +122,21 @@ async function interact(kind) {
     await page.evaluate("document.getElementById('reset')?.click()");
   }
   await page.close();
+  await follow();
+}
+
+/** Whoever comes by a link to a part of the page sees the same first screen. */
+async function follow() {
+  const rows = "document.querySelectorAll('#decision figure tbody tr').length";
+  const counts = [];
+  for (const hash of ["", "#method"]) {
+    const page = await open({ scheme: "light", width: 1400, script: true, hash });
+    counts.push(await page.evaluate(rows));
+    await page.close();
+  }
+  const [all, some] = counts;
+  const problem = `the picture of the decision has ${some} of ${all} rows`;
+  report("a link to a part leaves the first screen whole", all === some ? [] : [problem]);
 }
 
 async function askAxe() {
