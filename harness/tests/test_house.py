@@ -133,7 +133,7 @@ AT_MOST = {
     "modules with one importer": 29,
     "import lines, % of code": 8.6,
     "imports from tests": 705,
-    "lines of tests": 40_581,
+    "lines of tests": 40_584,
 }
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import struct
 import sys
 import time
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ READ_BACK = """journal_mode synchronous cache_size mmap_size temp_store foreign_
 page_size locking_mode wal_autocheckpoint encoding query_only"""
 FOLDED: dict[type, Any] = {  # the digest's tag, the checksum's x, the digest's bytes
     int: (b"i", int, lambda v: str(v).encode()),
-    float: (b"r", int, lambda v: struct.pack("<d", v)),
+    float: (b"r", lambda v: int(v) if isfinite(v) else 0, lambda v: struct.pack("<d", v)),
     str: (b"t", lambda v: 31 * ord(v[0]) + ord(v[-1]) if v else 0, str.encode),
     bytes: (b"b", lambda v: len(v) + 31 * v[0] + v[-1] if v else 0, bytes),
     type(None): (b"n", lambda _: 0x9E3779B9, lambda _: b""),

@@ -26,7 +26,7 @@ from tests.analysis.runs import (
     runner,
     samples,
 )
-from tests.render.printing import as_markdown, as_text
+from tests.render.printing import as_markdown, as_text, data_of
 from tests.worded import notices
 
 NAMES = ["node", "bun", "deno", "rust-ffi"]
@@ -320,7 +320,8 @@ def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> No
     machine = json.loads(text_of([("here", report)], "json"))["machines"][0]
     assert machine["detectable_least"] == pytest.approx(first)
     assert machine["detectable_most"] == pytest.approx(second)
-    assert f"finds differences of {100 * second:.1f} % with 80 % power" in render(report)
+    found = f"finds differences of {100 * second:.1f} % with 80 % power"
+    assert found in json.dumps(data_of(render(report)))
 
 
 def test_a_run_of_one_case_says_one_figure_and_one_without_intervals_none() -> None:

@@ -15,6 +15,7 @@ from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough
 from tests.fakes.instant import Desk, Pace, even
 from tests.machines.folders import ask
+from tests.render.printing import opened
 
 CLAIM = """
 title = "The new one is faster"
@@ -326,9 +327,8 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
     places = report.claims[0].rankings[0].places
     assert {place.runner for place in places} == {"honest", "odd"}
     assert all(place.skew and place.load.voluntary is not None for place in places)
-    assert '<th scope="col" class="n">starts apart</th>' in (path / "report.html").read_text(
-        "utf-8"
-    )
+    page = opened((path / "report.html").read_text("utf-8"))
+    assert '<th scope="col" class="n">starts apart</th>' in page
 
 
 @several
