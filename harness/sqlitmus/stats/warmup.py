@@ -18,6 +18,7 @@ TOLERANCE = 0.02  # levels closer than this ratio are the same
 AGREEMENT = 0.75  # share of the processes that has to be in a class
 SHORTEST = 3  # iterations of a level
 LAST = 5  # iterations of the last level, and at least a quarter of all
+LEAST = SHORTEST + LAST
 PENALTY = 8.0  # per level, times variance times ln(iterations)
 OUTLYING = 3.0  # deviations beyond which a single iteration is a spike
 WINDOW = 7  # iterations around it that it is compared with
@@ -82,8 +83,8 @@ def _together(each: tuple[Steady, ...]) -> Steady:
 
 def _process(times: Array, tolerance: float) -> Steady:
     count = len(times)
-    if times.ndim != 1 or count < SHORTEST + LAST:
-        raise ValueError(f"a process needs {SHORTEST + LAST} iterations or more, got {times.shape}")
+    if times.ndim != 1 or count < LEAST:
+        raise ValueError(f"a process needs {LEAST} iterations or more, got {times.shape}")
     if not np.all(np.isfinite(times) & (times > 0)):
         raise ValueError("iteration times must be positive numbers of nanoseconds")
     logs = np.log(times)

@@ -295,13 +295,12 @@ def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> 
     the database in `file`. What takes too long, or fails, is all decided by the order.
     """
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
-    shuffled = random.Random(1).sample(numbers, len(numbers))
     seen: list[tuple[dict[str, list[int]], int]] = []
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         copy = Path(folder) / "copy.db"
         fresh_copy(file, copy)
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            for order in (numbers, numbers[::-1], shuffled):
+            for order in (numbers, numbers[::-1], random.Random(1).sample(numbers, len(numbers))):
                 connection.execute("BEGIN")
                 try:
                     with statements.limited(connection), confined(connection):

@@ -189,6 +189,7 @@ def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
     levels = (3e6, 4e6, 5e6)
     each = [tried(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
     assert observe(each[:2], of, 300).between is None
+    assert observe([tried(1.0, [1000] * 6)], case(), 300).steadiness is None
     found = observe(each, of, 300).between
     assert found is not None
     assert 0.1 < found < 0.6

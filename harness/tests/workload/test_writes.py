@@ -96,8 +96,6 @@ parameters = [[5, 5], [7, 7]]
 def decided(
     write: Callable[[str], Path], catalog: Catalog, tmp_path: Path
 ) -> Callable[[str], parts.Decided]:
-    """What the order decides of a workload on `TEAM`."""
-
     def of(text: str) -> parts.Decided:
         with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
             connection.executescript(TEAM)

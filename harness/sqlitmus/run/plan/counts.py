@@ -82,8 +82,8 @@ class Observed(Model):
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
     three processes. `peak_bytes` is the most memory that one took, None where it is unknown, and
     `file_bytes` the longest database that one wrote. From `fastest_from_ms` on it was as fast as it
-    ever was, with or without a steady state. `course` has (ms since the first iteration, operations
-    done by then) of one process from its start.
+    ever was, with or without a steady state; it and `steadiness` are None for few iterations.
+    `course` has (ms since the first iteration, operations done by then) of one process.
     """
 
     seconds: float
@@ -146,7 +146,7 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
     operations = processes[0].operations
     last = np.array([times[-TIMED:] for times in series], dtype=np.float64)
     within, between = power.components(last)
-    steady = warmup.classify(series).overall
+    warm = warmup.classify(series).overall if min(map(len, series)) >= warmup.LEAST else None
     median = float(np.median(last))
     mean = float(np.mean([ns for times in series for ns in times[1:] or times]))
     return Observed(
@@ -156,9 +156,9 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         operation_ns=median / operations,
         stalled_ns=mean / operations if mean > HEAVY * median else None,
         grain_ns=gcd(*chain.from_iterable(series)),
-        steadiness=steady.kind,
-        steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
-        fastest_from_ms=steady.fastest_ns / 1e6,
+        steadiness=warm and warm.kind,
+        steady_from_ms=None if warm is None or warm.elapsed_ns is None else warm.elapsed_ns / 1e6,
+        fastest_from_ms=warm and warm.fastest_ns / 1e6,
         within=within,
         between=between if count > 2 else None,
         peak_bytes=max((p.peak_bytes for p in processes if p.peak_bytes), default=None),
