@@ -3,6 +3,7 @@ what proves its writes.
 """
 
 import random
+import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlitmus.catalog.authorizer import Refused, confined
+from sqlitmus.catalog.authorizer import Compiled, Refused, confined
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.catalog.scenario import Query as Readback
@@ -27,11 +28,12 @@ WHOLE = "rows as a whole"
 # A value as an integer below 2^31 or so, the same in every SQLite.
 _TERM = (
     "CASE typeof({0}) WHEN 'integer' THEN {0} % 2147483647 "
-    "WHEN 'real' THEN CAST({0} AS INTEGER) % 2147483647 "
+    "WHEN 'real' THEN CAST(round({0} * 1000) AS INTEGER) % 2147483647 "
     "WHEN 'text' THEN length({0}) + ifnull(unicode({0}) * 31 + unicode(substr({0}, -1)) * 961, 0) "
     "WHEN 'blob' THEN length({0}) + ifnull(unicode(hex(substr({0}, 1, 1))) * 31 "
     "+ unicode(substr(hex(substr({0}, -1)), 2)) * 961, 0) ELSE -1 END"
 )
+_CHANGING_DEFAULT = re.compile(r"\bcurrent_|'now'|\(\s*\)|\brandom", re.IGNORECASE)
 MIX = "mix"
 START = "start"
 CLOSED = "latency"
@@ -64,7 +66,7 @@ class Proof(NamedTuple):
 
 def proof(connection: sqlite3.Connection, table: str) -> Proof:
     """The proof of a table of the database; of a virtual table, what lies behind one, and a large
-    one the number of rows alone."""
+    one the number of rows alone. What a column has by default may be another value each time."""
     kinds = "SELECT type FROM pragma_table_list(?) WHERE schema = 'main'"
     kind = next(connection.execute(kinds, [table]), ("virtual",))[0]
     if kind != "table":
@@ -74,12 +76,18 @@ def proof(connection: sqlite3.Connection, table: str) -> Proof:
     ).fetchone()
     if many > MOST_ROWS:
         return Proof(table, {})
-    names = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
-    terms = {name: _TERM.format(quoted(name)) for name in names}
+    columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+    terms = {
+        str(name): _TERM.format(quoted(name))
+        for _, name, _, _, default, _ in columns
+        if not _CHANGING_DEFAULT.search(str(default))
+    }
     whole = "1"
     for number, term in enumerate(terms.values()):
         whole = f"({whole} + {number}) * ({term} + 1000003) % 2147483647"  # no sum: rows may swap
-    sums = {name: f"ifnull(sum({term}), 0)" for name, term in {**terms, WHOLE: whole}.items()}
+    if len(terms) == len(columns):
+        terms[WHOLE] = whole
+    sums = {name: f"ifnull(sum({term}), 0)" for name, term in terms.items()}
     return Proof(table, sums)
 
 
@@ -170,7 +178,7 @@ def _part(
     written: dict[str, set[str]] = {}
     instructions, ascii_ends = 0.0, True
     most: list[int] = []
-    tables: list[frozenset[str]] = []
+    seen: list[tuple[str, Compiled]] = []
     notes: dict[str, None] = {}
     for number, statement in enumerate(query.parts()):
         seed = f"{source.workload.seed}/{name}/{number}"
@@ -217,7 +225,7 @@ def _part(
                 reals=reals,
             )
         )
-        tables.append(looked.tables)
+        seen.append((sql, looked))
     whole = len(steps) == len(query.parts())
     wrong = statements.wrong_resets(query.reset, connection)
     if whole and query.reset and not written:
@@ -234,10 +242,24 @@ def _part(
     escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
     bound = min(most, default=None)
     return Part(
-        *(name, query, steps, written, escaped, instructions, bound, ascii_ends, tables),
+        *(name, query, steps, written, escaped, instructions, bound, ascii_ends),
+        tables=[looked.tables for _, looked in seen],
         notes=[*notes],
-        proofs={table: proof(connection, table) for table in written},
+        proofs=_proofs(connection, seen),
     )
+
+
+def _proofs(
+    connection: sqlite3.Connection, seen: Sequence[tuple[str, Compiled]]
+) -> dict[str, Proof]:
+    """By written table; of one that gets what nobody foresees, its number of rows."""
+    changing = [looked for sql, looked in seen if statements.changing(connection, sql, looked)]
+    unforeseen = {table for looked in changing for table in looked.writes}
+    written = {table for _, looked in seen for table in looked.writes}
+    return {
+        table: Proof(table, {}) if table in unforeseen else proof(connection, table)
+        for table in written
+    }
 
 
 _OF_REALS = {

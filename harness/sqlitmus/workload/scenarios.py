@@ -264,8 +264,10 @@ def _of_several_writers(mix: Scenario, file: Path, parts: Sequence[Part]) -> Sce
 
 def _proofs(parts: Iterable[Part]) -> dict[str, Proof]:
     """By table, in order of name."""
-    proofs = {table: of for part in parts for table, of in part.proofs.items()}
-    return {table: proofs[table] for table in sorted(proofs)}
+    each = [(table, of) for part in parts for table, of in part.proofs.items()]
+    # of several the one of fewer sums: what a part writes may not be foreseen
+    each.sort(key=lambda pair: (pair[0], -len(pair[1].sums)))
+    return dict(each)
 
 
 def _repeated(part: Part, count: int) -> list[ScenarioStep]:

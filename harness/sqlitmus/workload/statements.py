@@ -61,20 +61,29 @@ _EXACT = {
 _ROUNDING = {"format", "printf", "round"}  # halves up or down
 
 
+def changing(connection: sqlite3.Connection, sql: str, looked: Compiled) -> frozenset[str]:
+    """The functions that a statement, its views or triggers call, and that give something else each
+    time or in each runner."""
+    times = looked.calls & _OF_TIME
+    if times:
+        schema = connection.execute("SELECT type, name, sql FROM sqlite_schema")
+        texts = [str(text) for kind, name, text in schema
+                 if kind == "trigger" or (kind == "view" and name in looked.tables)]  # fmt: skip
+        if not any(_NOW.search(text) or _FORMAT_ALONE.search(text) for text in [sql, *texts]):
+            times = frozenset[str]()
+    return looked.calls & (_CHANGING | _OF_BUILD) | times
+
+
 def check_repeatable(
     connection: sqlite3.Connection, sql: str, looked: Compiled, *, written: bool
 ) -> None:
     """Raise Refused, with the function, for a reading statement with another answer each time;
     `written` if a statement before it in the same query writes."""
-    changing = looked.calls & (_CHANGING | _OF_BUILD | (set[str]() if written else _OF_WRITES))
-    if times := looked.calls & _OF_TIME:
-        views = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
-        texts = [sql, *(str(text) for name, text in views if name in looked.tables)]
-        if any(_NOW.search(text) or _FORMAT_ALONE.search(text) for text in texts):
-            changing |= times
-    if changing:
+    of_writes = frozenset[str]() if written else looked.calls & _OF_WRITES
+    called = changing(connection, sql, looked) | of_writes
+    if called:
         raise Refused(
-            f"it calls {listed(sorted(changing))}, which answers otherwise each time or in each "
+            f"it calls {listed(sorted(called))}, which answers otherwise each time or in each "
             "runner, so that answers cannot be compared; write ? and bind a value, or take it out"
         )
 

@@ -59,6 +59,27 @@ def test_a_proof_does_not_depend_on_where_rows_lie(odd: sqlite3.Connection) -> N
     assert all(isinstance(value, int) for value in before)
 
 
+STAMPED = """
+CREATE TABLE entry(id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP, body TEXT);
+CREATE TABLE audit(id INTEGER PRIMARY KEY, at REAL);
+CREATE TRIGGER audited AFTER INSERT ON entry BEGIN
+    INSERT INTO audit(at) VALUES (random()); END;
+"""
+
+
+def test_a_clock_in_what_is_written_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(STAMPED)
+        at, body = list(parts.proof(connection, "entry").sums), ["id", "body"]
+        assert at == body
+    clone.runner("a")
+    insert = 'sql = "INSERT INTO entry(body) VALUES (?)"\nparameters = ["1", "2", "7", "8"]\n'
+    clone.write("my.toml", f'database = "app.db"\n[query.add]\n{insert}')
+    done = clone.sqlitmus("workload", "verify", "my.toml")
+    assert done.code == 0, done.err
+    assert "ok           add/a" in done.out
+
+
 def test_of_many_rows_the_number_is_compared(
     odd: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
