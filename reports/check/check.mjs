@@ -122,11 +122,11 @@ async function interact(kind) {
     await page.evaluate("document.getElementById('reset')?.click()");
   }
   await page.close();
-  await follow();
+  await arriveByLink();
 }
 
 /** Whoever comes by a link to a part of the page sees the same first screen. */
-async function follow() {
+async function arriveByLink() {
   const rows = "document.querySelectorAll('#decision figure tbody tr').length";
   const counts = [];
   for (const hash of ["", "#method"]) {

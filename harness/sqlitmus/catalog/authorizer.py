@@ -227,12 +227,13 @@ def compiled(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compil
     # modules come here, and what comes below is the user's alone.
     with confined(connection):
         count = _parameters(connection, sql)
+    texts = connection.text_factory
     connection.text_factory = bytes  # the program may hold a literal that is no UTF-8
     try:
         with confined(connection, origin) as watch:
             program = connection.execute(f"EXPLAIN {sql}", [None] * count).fetchall()
     finally:
-        connection.text_factory = str
+        connection.text_factory = texts
     # P2 of Vacuum is where a file's name is, of which the authorizer hears too late; that of
     # Transaction says that it writes, that of ResultRow how many columns come.
     with_p2 = {opcode for _, opcode, _, p2, *_ in program if p2}

@@ -27,7 +27,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The time of `runner` over the reference's, from `blocks` paired blocks, and what it shows.
+    """The time of `runner` over the reference's, from `blocks` paired blocks (0: not
+    said), and what it shows.
 
     `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
     is that of no difference, two-sided, and `adjusted` the same after the report's correction.

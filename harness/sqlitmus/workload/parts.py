@@ -6,7 +6,7 @@ import random
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -316,6 +316,7 @@ def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> 
     forwards, backwards and shuffled, each time in a transaction that is rolled back, in a copy of
     the database in `file`. What takes too long, or fails, is all decided by the order.
     """
+    writing = statements.Query.of(step for step in mix.steps if step.operation == "run")
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
     seen: list[tuple[dict[str, list[int]], int]] = []
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
@@ -326,7 +327,7 @@ def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> 
                 connection.execute("BEGIN")
                 try:
                     with statements.limited(connection), confined(connection):
-                        affected = _perform(connection, mix, order)
+                        affected = sum(statements.do(connection, writing, n) for n in order)
                 except Refused:
                     everything = {table: {*of.sums} for table, of in proofs.items()}
                     return Decided(everything, affected=True)
@@ -348,19 +349,3 @@ def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> 
         {table: names for table, names in sums.items() if names},
         affected=len({affected for _, affected in seen}) > 1,
     )
-
-
-def _perform(connection: sqlite3.Connection, mix: Scenario, order: Iterable[int]) -> int:
-    """Do the operations of `mix` in this order, all in one transaction; how many rows its
-    statements changed."""
-    steps = [
-        (step.text({}), statements.bound(step.given) or [[]], step.repeat)
-        for step in mix.steps
-        if step.operation == "run"
-    ]
-    affected = 0
-    for number in order:
-        for sql, rows, repeat in steps:
-            for n in range(number * repeat, (number + 1) * repeat):
-                affected += max(connection.execute(sql, rows[n % len(rows)]).rowcount, 0)
-    return affected

@@ -188,7 +188,11 @@ def _writing(
 ) -> dict[str, Writing]:
     """What each query writes with `pragmas`, by name."""
     journal = str(pragmas.get("journal_mode", copy.about.journal_mode)).lower()
-    queries = {part.name: _executions(part) for part in parts if part.written}
+    queries = {
+        part.name: statements.Query.of(part.steps, part.query.transaction, part.most)
+        for part in parts
+        if part.written
+    }
     pages = statements.logged(copy.file, queries) if queries and journal == "wal" else {}
     limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
     syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
@@ -196,11 +200,6 @@ def _writing(
         part.name: Writing(pages.get(part.name, 0.0) / limit if limit > 0 else 0.0, syncs=syncs)
         for part in parts
     }
-
-
-def _executions(part: Part) -> statements.Query:
-    steps = [(s.text({}), statements.bound(s.given) or [[]], s.repeat) for s in part.steps]
-    return statements.Query(part.query.transaction, steps, part.most)
 
 
 def _alone(part: Part, profile: str, writing: Writing) -> Scenario:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, cast
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
 from sqlitmus.catalog.fixture import fresh_copy
-from sqlitmus.catalog.scenario import ColumnType, Parameter
+from sqlitmus.catalog.scenario import ColumnType, Parameter, ScenarioStep
 from sqlitmus.machine.proc import look_at_log
 from sqlitmus.vocabulary.contract import Operation, Parameters, Type
 from sqlitmus.vocabulary.text import listed, quoted
@@ -518,6 +518,14 @@ class Query(NamedTuple):
     steps: list[tuple[str, list[list[Value]], int]]
     most: int | None
 
+    @classmethod
+    def of(
+        cls, steps: Iterable[ScenarioStep], transaction: str = "none", most: int | None = None
+    ) -> "Query":
+        """The query that does these steps."""
+        done = [(step.text({}), bound(step.given) or [[]], step.repeat) for step in steps]
+        return cls(transaction, done, most)
+
 
 def logged(file: Path, queries: Mapping[str, Query]) -> dict[str, float]:
     """Pages that each query appends to a write-ahead log, by name; in a copy of `file` they are
@@ -534,19 +542,24 @@ def logged(file: Path, queries: Mapping[str, Query]) -> dict[str, float]:
                 _, before = look_at_log(copy)
                 with suppress(Refused), limited(connection), confined(connection):
                     for number in range(times):
-                        _do(connection, query, number)
+                        do(connection, query, number)
                     pages[name] = (look_at_log(copy)[1] - before) / times
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     return pages
 
 
-def _do(connection: sqlite3.Connection, query: Query, number: int) -> None:
-    """Do the query once, with the rows of its pools that are due at the operation `number`."""
+def do(connection: sqlite3.Connection, query: Query, number: int) -> int:
+    """Do the query once, with the rows of its pools that are due at the operation `number`; how
+    many rows its statements changed."""
+    changed = 0
     if query.transaction != "none":
         connection.execute(f"BEGIN {query.transaction.upper()}")
     for sql, rows, repeat in query.steps:
         for n in range(number * repeat, (number + 1) * repeat):
-            connection.execute(sql, rows[n % len(rows)]).fetchall()
+            cursor = connection.execute(sql, rows[n % len(rows)])
+            cursor.fetchall()
+            changed += max(cursor.rowcount, 0)
     if query.transaction != "none":
         connection.execute("COMMIT")
+    return changed

@@ -94,19 +94,18 @@ CREATE TRIGGER posted AFTER INSERT ON post BEGIN
     UPDATE room SET posts = posts + 1, last = new.body WHERE id = new.room; END;
 INSERT INTO room(id) VALUES (1), (2);
 """
-POST = """workers = 2
+ROOMS = """workers = 2
 [query.rooms]
 sql = "SELECT posts FROM room WHERE id = ?"
 parameters = [1, 2]
+"""
+POST = f"""{ROOMS}
 [query.post]
 sql = "INSERT INTO post(room, body) VALUES (?, ?)"
 parameters = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 256) \
 SELECT 1 + i % 2, 'body ' || i FROM n"
 """
-CLAIM = """workers = 2
-[query.rooms]
-sql = "SELECT posts FROM room WHERE id = ?"
-parameters = [1, 2]
+CLAIM = f"""{ROOMS}
 [query.claim]
 sql = "UPDATE room SET posts = ? WHERE posts < ?"
 parameters = [[5, 5], [7, 7]]
