@@ -15,12 +15,17 @@ EXE = ".exe" if WINDOWS else ""
 
 @dataclass(frozen=True)
 class Settings:
-    """The contents of `bootstrap.toml`, with the steps of `recipes` without their sets."""
+    """The contents of `bootstrap.toml`, with the steps of `recipes` without their sets.
+
+    `first_steps` are those before the first look of the recipes in `first_looks`.
+    """
 
     versions: Mapping[str, str]
     recipes: Mapping[str, tuple[str, ...]]
     builds: Mapping[str, tuple[str, ...]]
     hints: Mapping[str, str]
+    first_steps: tuple[str, ...] = ()
+    first_looks: tuple[str, ...] = ()
 
     @staticmethod
     def load() -> "Settings":
@@ -33,7 +38,8 @@ class Settings:
             for recipe, names in raw["recipes"].items()
         }
         builds = {claim: tuple(steps) for claim, steps in raw["builds"].items()}
-        return Settings(raw["versions"], recipes, builds, raw["hints"])
+        first = tuple(raw["first"]["steps"]), tuple(raw["first"]["recipes"])
+        return Settings(raw["versions"], recipes, builds, raw["hints"], *first)
 
 
 @dataclass(frozen=True)

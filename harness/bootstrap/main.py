@@ -14,7 +14,7 @@ from bootstrap.context import WINDOWS, Context, Settings, make_context
 from bootstrap.engine import ensure
 from bootstrap.paths import just_environ, link_modules, write_paths
 from bootstrap.progress import Progress
-from bootstrap.step import State, look
+from bootstrap.step import look
 from bootstrap.steps import STEPS
 
 EXIT_USAGE = 2
@@ -59,14 +59,25 @@ def needs(argv: Sequence[str], settings: Settings, claims: Collection[str] = ())
     return steps
 
 
+def first_steps(argv: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    """The steps before the first look of a recipe without arguments; none where it takes none."""
+    recipe, arguments = recipes.split(argv)
+    return settings.first_steps if recipe in settings.first_looks and not arguments else ()
+
+
 def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -> int:
     files = (context.clone / "scenarios" / "claims").glob("*.toml")
     needed = needs(argv, context.settings, [file.stem.partition("-")[2] for file in files])
     try:
         context.toolchain.mkdir(parents=True, exist_ok=True)
-        states = ensure([step for step in STEPS.values() if step.name in needed], context, progress)
-        states |= {name: look(step, context) for name, step in STEPS.items() if name not in states}
-        return _hand_over(argv, needed, context, states, progress)
+        first = first_steps(argv, context.settings)
+        if _to_make(first, context) and _to_make(needed.difference(first), context):
+            # what this machine can time soon it times before the compilers start, not beside them
+            looking = _set_up([*argv, "--first-look"], first, context, progress)
+            if looking and _outlasted(*looking) == EXIT_INTERRUPTED:
+                return EXIT_INTERRUPTED
+        running = _set_up(argv, needed, context, progress)
+        return _replace_process(*running) if running else EXIT_NOT_FIT
     except KeyboardInterrupt:
         progress.say("set-up interrupted; the same command goes on where it stopped")
         return EXIT_INTERRUPTED
@@ -77,19 +88,24 @@ def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -
         return EXIT_NOT_FIT
 
 
-def _hand_over(
-    argv: Sequence[str],
-    needed: set[str],
-    context: Context,
-    states: Mapping[str, State],
-    progress: Progress,
-) -> int:
+def _to_make(names: Collection[str], context: Context) -> bool:
+    states = [look(STEPS[name], context) for name in names]
+    return any(not (state.ready or state.missing) for state in states)
+
+
+def _set_up(
+    argv: Sequence[str], needed: Collection[str], context: Context, progress: Progress
+) -> tuple[list[str], dict[str, str]] | None:
+    """The words and the environment of the real `just`, once the steps `needed` are made; None,
+    and says why, where it cannot run."""
+    states = ensure([step for step in STEPS.values() if step.name in needed], context, progress)
+    states |= {name: look(step, context) for name, step in STEPS.items() if name not in states}
     just = states["python"].path("just")
     environment = "python-dev" if "python-dev" in needed else "python"
     python = states[environment].path(environment)
     if just is None or python is None:
         progress.say("without its Python environment sqlitmus cannot run; see above for the reason")
-        return EXIT_NOT_FIT
+        return None
     modules = states["npm"].path("npm-modules")
     if modules is not None:
         hindrance = link_modules(context, modules)
@@ -98,16 +114,20 @@ def _hand_over(
     environ = just_environ(context, write_paths(context, states), python.parent)
     if WINDOWS and shutil.which("sh", path=environ["PATH"]) is None:
         progress.say(context.hint("sh"))
-        return EXIT_NOT_FIT
+        return None
     words = [str(just), "--justfile", str(context.clone / "Justfile"), *recipes.spelt_out(argv)]
-    return _replace_process(words, environ)
+    return words, environ
 
 
 def _replace_process(words: Sequence[str], environ: Mapping[str, str]) -> int:
     if WINDOWS:  # there exec returns to the shell at once
-        with subprocess.Popen(words, env=environ) as child:
-            return outlast(child)
+        return _outlasted(words, environ)
     return _exec(words, environ)
+
+
+def _outlasted(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    with subprocess.Popen(words, env=environ) as child:
+        return outlast(child)
 
 
 def outlast(child: subprocess.Popen[bytes]) -> int:

@@ -42,6 +42,13 @@ def run(
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
     ] = False,
+    first_look: Annotated[
+        bool,
+        typer.Option(
+            "--first-look",
+            help="Rank the runners that are set up by one process each, and keep no run.",
+        ),
+    ] = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.assemble import settled
@@ -56,11 +63,7 @@ def run(
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
-    if [plan, bool(resume), bool(again)].count(True) > 1:
-        raise UsageError(
-            "--plan is of a new run, --resume of an interrupted one, --again of a complete one: "
-            "give one of them"
-        )
+    _check(plan, first_look, bool(resume), bool(again))
     resume = resume or again
     progress = watched(options, weights)
     catalog, tools = definitions.load(), paths.tools()
@@ -82,6 +85,8 @@ def run(
     if planned and planned.kind == "suite":
         named = planned.subjects
     options, catalog, tools = with_subjects(options, named, catalog, tools)
+    if first_look:
+        raise typer.Exit(session.first_look(options, catalog, tools, progress))
     if plan:
         costs = planning.outlook(options, catalog, tools, Progress(sys.stdout))
         rows = [
@@ -98,3 +103,13 @@ def run(
     else:
         ended = session.run(options, catalog, tools, progress, settled)
     finish(ended, progress, weights=weights, explain=explain)
+
+
+def _check(*kinds: bool) -> None:
+    """Raise UsageError unless one of `--plan`, `--first-look`, `--resume`, `--again`, or none, is
+    given."""
+    if kinds.count(True) > 1:
+        raise UsageError(
+            "--plan is of a new run, --resume of an interrupted one, --again of a complete one, "
+            "and --first-look of none: give one of them"
+        )

@@ -12,7 +12,7 @@ from sqlitmus.catalog.scenario import TIMEOUT_S
 from sqlitmus.machine import lock, system
 from sqlitmus.run.measure.blocks import Ended, Measuring
 from sqlitmus.run.plan.options import Options
-from sqlitmus.run.plan.planning import Prepared, ask, chosen, prepare
+from sqlitmus.run.plan.planning import Prepared, ask, chosen, prepare, reference_of
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.verify.answers import verify_cells
 from sqlitmus.run.verify.context import Context, opened
@@ -45,6 +45,31 @@ def run(
         if ready is None:
             return Ended(Exit.INTERRUPTED, None)
         return _measure(ready, context, settled)
+
+
+def first_look(options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Exit:
+    """Say how the runners that are set up rank in the first preset by a process of each cell.
+
+    No run is kept. What is found out of the cells is remembered, so a run does none of it again.
+    """
+    from sqlitmus.run.plan.pilot import observe_all
+
+    name, mode = options.mode_in(catalog)
+    preset = next(iter(catalog.presets.values()))
+    cases, asked_for = chosen(replace(options, cases=[*preset.calls]), catalog, mode)
+    ready = {spec.name for spec in catalog.runners.values() if spec.tool in tools.paths}
+    cells = {case: [name for name in of if name in ready] for case, of in asked_for.items()}
+    if not any(cells.values()):
+        progress.say("no first look: no runner is set up yet")
+        return Exit.DONE
+    with _exclusive(options, catalog, tools, progress, cells, name) as context:
+        present = context.present(cells)
+        answers = verify_cells(context, cases, present)
+        if not context.stop.requested:
+            by_id, fit = {case.id: case for case in cases}, answers.fit(present)
+            reference = reference_of(options, context, cells, fit)
+            observe_all(context, by_id, fit, answers, mode, reference, given={})
+        return Exit.INTERRUPTED if context.stop.requested else Exit.DONE
 
 
 def resume(

@@ -1,7 +1,7 @@
 """A clone and a toolchain in a temporary folder, with no tool on PATH but a test's fakes."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,14 +52,15 @@ class Bench:
         fact: str = "same",
         missing: str | None = None,
         make: Callable[[Context, Path, Commands], None] = _nothing,
+        more: Sequence[str] = (),
     ) -> Step:
-        """A step that writes one file, after `make`."""
+        """A step that writes one file, after `make`, which is its entry and those of `more`."""
 
         def fill(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
             self.made.append(name)
             make(context, folder, commands)
             (folder / "out").write_text(fact, "utf-8")
-            return {name: Entry("out", "1.0")}
+            return {entry: Entry("out", "1.0") for entry in (name, *more)}
 
         return Step(name, f"making {name}", lambda _: missing, lambda _: {"fact": fact}, fill)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bootstrap import main
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST, dotnet_version, rust_version
 from bootstrap.commands import Commands
-from bootstrap.context import Settings
+from bootstrap.context import Context, Settings
 from bootstrap.main import needs
 from bootstrap.npm_steps import NPM
 from bootstrap.paths import entry, just_environ, link_modules, write_paths
@@ -229,9 +230,46 @@ def test_a_recipe_sets_up_only_what_it_needs(
     assert needs(argv, bench.context.settings) == steps
 
 
+@pytest.mark.parametrize(
+    ("argv", "looks", "code"),
+    [(["bench-quick"], True, 4), (["bench-quick"], True, 130), (["bench-quick", "-q"], False, 0)],
+)
+def test_a_new_clone_times_what_it_can_before_compilers_start(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch, argv: list[str], looks: bool, code: int
+) -> None:
+    steps = {name: bench.step(name) for name in STEPS}
+    monkeypatch.setattr(main, "STEPS", steps | {"python": bench.step("python", more=["just"])})
+
+    def started(words: Sequence[str], _environ: Mapping[str, str]) -> int:
+        bench.made.append(" ".join(words[3:]))
+        return code
+
+    monkeypatch.setattr(main, "_outlasted", started)
+    monkeypatch.setattr(main, "_replace_process", started)
+
+    def made(_clone: Path) -> Context:
+        return bench.context
+
+    monkeypatch.setattr(main, "make_context", made)
+    first = {"python", "hyperfine", "npm", "sync-counter"}
+    assert main.main(argv) == code
+    if looks:
+        assert ({*bench.made[:4]}, bench.made[4]) == (first, "bench-quick --first-look")
+    if code == 130:  # Ctrl-C in a first look ends the command
+        assert len(bench.made) == 5
+        return
+    assert {*bench.made} == {*MEASURES, " ".join(argv), *["bench-quick --first-look"] * looks}
+    assert bench.made[-1] == " ".join(argv)
+    bench.made.clear()
+    assert main.main(argv) == code
+    assert bench.made == [" ".join(argv)]
+
+
 def test_every_step_that_a_recipe_names_exists(bench: "Bench") -> None:
-    named = {step for steps in bench.context.settings.recipes.values() for step in steps}
-    assert named <= set(STEPS)
+    settings = bench.context.settings
+    named = {step for steps in settings.recipes.values() for step in steps}
+    assert named | {*settings.first_steps} <= set(STEPS)
+    assert {*settings.first_looks} <= settings.recipes.keys()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sqlitmus.run.plan.counts import Pace, block_seconds
 from sqlitmus.run.verify import answers, context
 from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
-from tests.fakes.clone import Clone
+from tests.fakes.clone import RUNNER, Clone
 from tests.fakes.instant import Desk, alternate, even
 
 RUN = ("run", "--size", "s", "--seed", "3", "--mode", "piloted")
@@ -62,18 +62,48 @@ def test_counts_land_in_the_plan(desk: Desk) -> None:
     assert len(desk.instant.measured) == PILOT + 2
 
 
-def test_the_first_look_is_at_what_the_first_preset_calls(desk: Desk) -> None:
+def shop(desk: Desk) -> None:
+    """A preset of two cases, of which `a` takes 250 times as long as `b`."""
     suites, one = "scenarios/suites.toml", '{ scenario = "get" }'
     desk.clone.replace(suites, f"cases = [{one}]", f'cases = [{one}, {{ scenario = "all" }}]')
     preset = 'title = "a shop"\nsummary = "-"\ncalls = { get = 900, all = 100 }'
     desk.clone.write("scenarios/presets.toml", f"[operations]\n[shop]\n{preset}")
     desk.instant.paces |= {"a": even(1_230_000, "a"), "b": even(5_000, "b")}
+
+
+LOOK = """first look, one process each, nothing settled: for a shop, per 1,000 requests
+  b       5 ms      1×
+  a   1,200 ms    250×
+"""
+
+
+def test_the_first_look_is_at_what_the_first_preset_calls(desk: Desk) -> None:
+    shop(desk)
     assert desk.run(mode="piloted", blocks=1).exit == 0
-    (look,) = [line for line in desk.said().splitlines() if "first look" in line]
-    assert look.endswith(
-        "first look, one process each, nothing settled: for a shop, 1,000 requests take about "
-        "b 5 ms and a 1,200 ms of database time"
-    )
+    assert LOOK in desk.said()
+
+
+def test_a_first_look_keeps_no_run_and_what_it_measured_is_not_measured_again(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(desk)
+    look = ("run", "--size", "s", "--mode", "piloted", "--first-look")
+    done = desk.sqlitmus(capsys, *look)
+    assert (done.code, done.out, done.err) == (0, "", LOOK)
+    assert not (desk.clone.root / "results").exists()
+    tried = len(desk.instant.measured)
+    desk.run(mode="piloted", blocks=1)
+    assert (tried, len(desk.instant.measured) - tried) == (2 * PILOT, 4)
+
+
+def test_a_first_look_is_at_the_runners_that_are_set_up(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(desk)
+    later = RUNNER.format(name="later", behaviour="honest", runtime="Fake", arguments="")
+    desk.clone.write("runners/later/runner.toml", later.replace('"python"', '"compiled"'))
+    done = desk.sqlitmus(capsys, "run", "--size", "s", "--mode", "piloted", "--first-look")
+    assert (done.code, done.err) == (0, LOOK)
 
 
 def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import hypot
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from sqlitmus.run.plan.options import Options
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import LEAST_FAMILY, MOST_PRIOR, Array
 from sqlitmus.stats.verdict import divisor
-from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import Correction
 
 # How much the logarithm of a cell's own deviation, of three processes or so, weighs against the
@@ -294,8 +295,8 @@ def extent(
 
 def first_look(
     preset: Preset, observed: Mapping[str, Mapping[str, Observed | None]], runners: Iterable[str]
-) -> str:
-    """What the pilot's processes of the `runners` take for the calls of a preset, in a sentence:
+) -> list[str]:
+    """What the pilot's processes of the `runners` take for the calls of a preset, a line each:
     nothing where fewer than two went well in all of its cases."""
     sums: dict[str, float] = {}
     for name in runners:
@@ -303,12 +304,13 @@ def first_look(
         if all(o and o.operation_ns for o in each.values()):
             sums[name] = sum(preset.calls[case] * o.mean_ns for case, o in each.items() if o)
     if len(sums) < 2:
-        return ""
-    takes = [
-        f"{name} {float(f'{sums[name] / 1e6:.2g}'):,g} ms"
-        for name in sorted(sums, key=sums.__getitem__)
+        return []
+    least, width = min(sums.values()), max(map(len, sums))
+    takes = {name: [float(f"{ns / of:.2g}") for of in (1e6, least)] for name, ns in sums.items()}
+    return [
+        f"first look, one process each, nothing settled: for {preset.title}, per 1,000 requests",
+        *(
+            f"  {name:<{width}}  {ms:>6,g} ms  {ratio:>5,g}×"
+            for name, (ms, ratio) in sorted(takes.items(), key=itemgetter(1))
+        ),
     ]
-    return (
-        f"first look, one process each, nothing settled: for {preset.title}, 1,000 requests take "
-        f"about {listed(takes)} of database time"
-    )

@@ -325,7 +325,7 @@ def plan_counts(
     bias of at most a quarter of the `margin`.
     """
     by_id = {case.id: case for case in cases}
-    observed = _all_observed(context, by_id, cells, answers, mode, reference, given)
+    observed = observe_all(context, by_id, cells, answers, mode, reference, given)
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
     check_copies(_copies(context, cases, turning, observed))
@@ -418,7 +418,7 @@ def as_given(counts: Counts) -> Work:
     return Work(counts.operations, lap, rounds, counts.lead_in, whole=True, stagger=counts.stagger)
 
 
-def _all_observed(
+def observe_all(
     context: Context,
     cases: Mapping[str, PlannedCase],
     cells: Cells,
@@ -441,8 +441,8 @@ def _all_observed(
         context.memory.save()
         if preset and observed.keys() == calls.keys():
             choices = [n for n, each in context.installed.items() if each.spec.role == "runner"]
-            if words := first_look(preset, observed, choices):
-                context.progress.say(words)
+            for line in first_look(preset, observed, choices):
+                context.progress.say(line)
     return observed
 
 

@@ -235,7 +235,7 @@ def prepare(
     if context.stop.requested:
         return None
     fit = answers.fit(present)
-    reference = _reference(options, context, cells, fit)
+    reference = reference_of(options, context, cells, fit)
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
@@ -247,7 +247,7 @@ def prepare(
     )
     ask(context, cases, answers.fit(present), counts, answers)
     fit = answers.fit(present)  # without what went wrong in the pilot or was not answered
-    reference = _reference(options, context, cells, fit)
+    reference = reference_of(options, context, cells, fit)
     if context.stop.requested:
         return None
     left_s = budget_s(options, mode)
@@ -291,7 +291,7 @@ def _given(options: Options) -> PlannedCounts:
     return RunDirectory.open(options.counts).plan().counts if options.counts else {}
 
 
-def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
+def reference_of(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
     """The runner asked for, or node; for claims the runner in most cells, also their canary."""
     present = among(context, fit)
     if options.claims and present:
@@ -329,7 +329,7 @@ def outlook(
         right = {(c, n): Verified(case=c, runner=n, outcome="ok") for c, n in keys}
         answers = Answers({at: verified[at] or right[at] for at in keys}, {}, {})
         fit = answers.fit(present)
-        reference = _reference(options, context, cells, fit)
+        reference = reference_of(options, context, cells, fit)
         given, margin = _given(options), options.margin
         counts = plan_counts(context, cases, fit, answers, mode, reference, given, margin=margin)
         costs = {name: np.zeros(4) for name in among(context, fit)}
