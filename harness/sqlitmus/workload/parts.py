@@ -5,15 +5,15 @@ what proves its writes.
 import random
 import re
 import sqlite3
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import reduce
+from math import gcd
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog.authorizer import Compiled, Refused, confined
-from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.vocabulary.contract import Parameters
@@ -95,7 +95,9 @@ def proof(connection: sqlite3.Connection, table: str) -> Proof:
 class Part:
     """A query that SQLite compiled: its steps, the tables that it writes and that each step reads,
     and how often at least it can be done in an iteration, which its instructions and distinct
-    parameters bound; `notes` are for the report, `proofs` show what it wrote by table."""
+    parameters bound; `notes` are for the report, `proofs` show what it wrote by table. `lasting`
+    says why nothing undoes what it writes, "" where something does: else a process does it `most`
+    times at most. `deleting` are the steps that delete."""
 
     name: str
     query: Query
@@ -108,10 +110,15 @@ class Part:
     tables: list[frozenset[str]]
     notes: list[str]
     proofs: dict[str, Proof]
+    lasting: str
+    deleting: list[bool]
 
 
-def parts_of(source: Source, file: Path, leave: Callable[[str], None] | None = None) -> list[Part]:
-    """The workload's queries on the database in `file`, in the order of the TOML file.
+def parts_of(
+    source: Source, file: Path, leave: Callable[[str], None] | None = None, *, keys: bool = False
+) -> list[Part]:
+    """The workload's queries on the database in `file`, in the order of the TOML file; `keys` says
+    whether foreign keys are checked.
 
     Raises UsageError that names all that cannot be measured, each with its file and line; those of
     a trace are left out where `leave` is told why, unless they are all.
@@ -129,6 +136,9 @@ def parts_of(source: Source, file: Path, leave: Callable[[str], None] | None = N
                 part = _part(source, name, query, connection, problems.append)
             parts += [part] if part else []
             wrong |= {name: problems} if problems else {}
+        parts, scarce = _done_often(parts, file, keys=keys)
+        for name, words in scarce.items():
+            wrong[name] = [str(source.wrong(("query", name), words))]
         if wrong and (leave is None or not source.is_traced or not parts):
             raise source.errors([words for problems in wrong.values() for words in problems])
         if wrong and leave:
@@ -232,13 +242,9 @@ def _part(
         wrong[0] = "the query writes to no table, so that nothing has to be undone; take reset out"
     for number, words in wrong.items():
         problem(str(source.wrong(("query", name, "reset", number), words)))
-    try:
-        undone = query.reset or statements.reset(connection, written)
-    except Refused as error:
-        problem(str(source.wrong(("query", name), str(error))))
-        return None
     if wrong or not whole:
         return None
+    undone, lasting = _undone(query, connection, written)
     escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
     bound = min(most, default=None)
     return Part(
@@ -246,7 +252,19 @@ def _part(
         tables=[looked.tables for _, looked in seen],
         notes=[*notes],
         proofs=_proofs(connection, seen),
+        lasting=lasting,
+        deleting=["delete" in set().union(*looked.writes.values()) for _, looked in seen],
     )
+
+
+def _undone(
+    query: Query, connection: sqlite3.Connection, written: Mapping[str, set[str]]
+) -> tuple[list[str], str]:
+    """What undoes the query's writes, or why nothing does."""
+    try:
+        return query.reset or statements.reset(connection, written), ""
+    except Refused as error:
+        return [], str(error)
 
 
 def _proofs(
@@ -287,6 +305,138 @@ def _notes(
         )
 
 
+# Queries whose writes nothing undoes: each process does them on a copy of its own, as long as each
+# time does what it would on the database as it is.
+
+
+LEAST_TIMES = 8  # of a process, warm-up included, so that several are timed in a row
+
+
+def _done_often(
+    parts: Sequence[Part], file: Path, *, keys: bool
+) -> tuple[list[Part], dict[str, str]]:
+    """`parts` with how often those can be done that last, and why others cannot, by name."""
+    able, scarce = [*parts], dict[str, str]()
+    if any(part.lasting for part in parts):
+        with statements.scratch(file, keys=keys) as (connection, _):
+            for number, part in enumerate(parts):
+                connection.execute("BEGIN")
+                try:
+                    able[number] = _bounded(part, connection) if part.lasting else part
+                except Refused as error:
+                    scarce[part.name] = str(error)
+                connection.execute("ROLLBACK")
+    able = [part for part in able if part.name not in scarce]
+    while short := _short_in_a_mix(able):
+        part, count = short
+        scarce[part.name] = (
+            f"{part.lasting}, so a process can do it {part.most} times, and a round of the mix has "
+            f"it {count} times; {LEAST_TIMES} rounds are needed: give it less weight or more rows "
+            "of parameters, or say in `reset` how it is undone"
+        )
+        able.remove(part)
+    return able, scarce
+
+
+def _short_in_a_mix(parts: Sequence[Part]) -> tuple[Part, int] | None:
+    """One that cannot be done in enough rounds of the mix, and how often a round has it."""
+    counts = shares([part.query.weight for part in parts])
+    pairs = zip(parts, counts, strict=True)
+    return next((p for p in pairs if p[0].lasting and (p[0].most or 0) < LEAST_TIMES * p[1]), None)
+
+
+def _bounded(part: Part, connection: sqlite3.Connection) -> Part:
+    """`part` with the rows of its pools that serve one after the other. Raises Refused for few."""
+    serving = _serving(connection, part)
+    steps = [_with_rows(step, serving) for step in part.steps]
+    most = min(len(serving), _distinct(steps) or len(serving))
+    if most < LEAST_TIMES:
+        raise Refused(
+            f"{part.lasting}, so a process can do it {counted(most, 'time')}, and {LEAST_TIMES} "
+            "are needed; give more rows of parameters that find a row to delete or a key that is "
+            "free, or say in `reset` how it is undone"
+        )
+    note = (
+        f"Nothing undoes what it writes ({part.lasting}): on its copy of the database a process "
+        f"does it {most:,} times at most."
+    )
+    offered = _distinct(part.steps)
+    if offered and len(serving) < offered:
+        note += (
+            f" {offered - len(serving):,} of {offered:,} rows of parameters are left out: at their "
+            "turn there is no row to delete, or already one to insert."
+        )
+    return replace(part, steps=steps, most=most, notes=[*part.notes, note])
+
+
+def _distinct(steps: Sequence[ScenarioStep]) -> int | None:
+    """How often they can be done without a row that is written again; None for no parameters."""
+    pools = [(step.given, step.repeat) for step in steps if step.operation == "run"]
+    return min((len(given.rows) // repeat for given, repeat in pools if given), default=None)
+
+
+def _serving(connection: sqlite3.Connection, part: Part) -> list[int]:
+    """The operations, by number, that change as many rows one after the other as each does alone,
+    and delete some if they delete."""
+    query, distinct = statements.Query.of(part.steps), _distinct(part.steps)
+
+    def changed(number: int) -> list[int]:
+        connection.execute("SAVEPOINT operation")
+        try:
+            return statements.do(connection, query, number)
+        except sqlite3.IntegrityError:
+            return []
+
+    def end(*, undo: bool) -> None:
+        if undo:
+            connection.execute("ROLLBACK TO operation")
+        connection.execute("RELEASE operation")
+
+    serving: list[int] = []
+    alone: list[list[int]] = []
+    with statements.limited(connection), confined(connection):
+        for number in range(distinct or 1):
+            alone.append(changed(number))
+            end(undo=True)
+        for number in range(distinct or statements.LONGEST):
+            now = changed(number)
+            deleted = [many for many, deletes in zip(now, part.deleting, strict=False) if deletes]
+            serves = bool(now) and all(deleted) and now == alone[number % len(alone)]
+            end(undo=not serves)
+            serving += [number] * serves
+            if not serves and not distinct:  # nor will it later
+                break
+    return serving
+
+
+def _with_rows(step: ScenarioStep, numbers: Sequence[int]) -> ScenarioStep:
+    """`step` with what it binds at the operations of these numbers, a power of two of rows."""
+    if step.given is None:
+        return step
+    rows = step.given.rows
+    turns = [n * step.repeat + turn for n in numbers for turn in range(step.repeat)]
+    turns = turns[: 1 << max(len(turns).bit_length() - 1, 0)]
+    chosen = [rows[n % len(rows)] for n in turns]
+    return step.model_copy(update={"given": step.given.model_copy(update={"rows": chosen})})
+
+
+SHARES = 100  # parts of the mix: weights are rounded to hundredths
+
+
+def shares(weights: Sequence[float]) -> list[int]:
+    """Weights as small whole numbers, each at least 1, in proportion to within a hundredth of all.
+
+    Whole weights keep their proportion if it needs no more than `SHARES` parts.
+    """
+    if all(weight == int(weight) for weight in weights):
+        divisor = reduce(gcd, [int(weight) for weight in weights], 0)
+        exact = [int(weight) // divisor for weight in weights]
+        if sum(exact) <= SHARES:
+            return exact
+    total = sum(weights)
+    return [max(round(SHARES * weight / total), 1) for weight in weights]
+
+
 # What of the proofs the order of several writers decides.
 
 
@@ -311,7 +461,9 @@ class Decided(NamedTuple):
         )
 
 
-def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> Decided:
+def decided_by_order(
+    file: Path, mix: Scenario, proofs: Mapping[str, Proof], *, keys: bool = False
+) -> Decided:
     """What of `proofs` differs with the order in which the operations of `mix` come: they are done
     forwards, backwards and shuffled, each time in a transaction that is rolled back, in a copy of
     the database in `file`. What takes too long, or fails, is all decided by the order.
@@ -319,24 +471,21 @@ def decided_by_order(file: Path, mix: Scenario, proofs: Mapping[str, Proof]) -> 
     writing = statements.Query.of(step for step in mix.steps if step.operation == "run")
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
     seen: list[tuple[dict[str, list[int]], int]] = []
-    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-        copy = Path(folder) / "copy.db"
-        fresh_copy(file, copy)
-        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            for order in (numbers, numbers[::-1], random.Random(1).sample(numbers, len(numbers))):
-                connection.execute("BEGIN")
-                try:
-                    with statements.limited(connection), confined(connection):
-                        affected = sum(statements.do(connection, writing, n) for n in order)
-                except Refused:
-                    everything = {table: {*of.sums} for table, of in proofs.items()}
-                    return Decided(everything, affected=True)
-                held = {
-                    table: [*connection.execute(of.query().sql).fetchone()][1:]
-                    for table, of in proofs.items()
-                }
-                seen.append((held, affected))
-                connection.execute("ROLLBACK")
+    with statements.scratch(file, keys=keys) as (connection, _):
+        for order in (numbers, numbers[::-1], random.Random(1).sample(numbers, len(numbers))):
+            connection.execute("BEGIN")
+            try:
+                with statements.limited(connection), confined(connection):
+                    affected = sum(sum(statements.do(connection, writing, n)) for n in order)
+            except Refused:
+                everything = {table: {*of.sums} for table, of in proofs.items()}
+                return Decided(everything, affected=True)
+            held = {
+                table: [*connection.execute(of.query().sql).fetchone()][1:]
+                for table, of in proofs.items()
+            }
+            seen.append((held, affected))
+            connection.execute("ROLLBACK")
     sums = {
         table: {
             name

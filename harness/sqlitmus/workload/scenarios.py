@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from math import ceil, gcd, inf
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload
 from sqlitmus.workload.file import read as read_file
 from sqlitmus.workload.parts import (
+    LEAST_TIMES,
     MIX,
     START,
     Part,
@@ -28,6 +28,7 @@ from sqlitmus.workload.parts import (
     decided_by_order,
     paced,
     parts_of,
+    shares,
 )
 from sqlitmus.workload.trace import with_queries
 
@@ -51,10 +52,10 @@ class Counts(NamedTuple):
     iterations: int
 
 
-def latency_scenarios(source: Source, mix: Scenario) -> dict[str, Scenario]:
-    """`mix` with all workers as such scenarios, by name.
+def latency_scenarios(source: Source, mix: Scenario, most: int | None) -> dict[str, Scenario]:
+    """`mix` with all workers as such scenarios, by name; a process does it `most` times at most.
 
-    Raises UsageError for a rate at which a p99 takes too long.
+    Raises UsageError for a rate at which a p99 takes too long, or more rounds than that.
     """
     made: dict[str, Scenario] = {}
     workers = source.workload.workers
@@ -67,7 +68,16 @@ def latency_scenarios(source: Source, mix: Scenario) -> dict[str, Scenario]:
                 f"{mix.per_operation} queries, and {LEAST / LONGEST_S:g} are needed; give a higher "
                 "rate, or weights that are smaller whole numbers",
             )
-        counts = at_rate(rounds, workers, mix.reset_every) if rounds else closed(mix)
+        each = mix.operations if most is None else max(min(mix.operations, (most - LEAST) // 3), 1)
+        counts = at_rate(rounds, workers, mix.reset_every) if rounds else closed(each)
+        needed = counts.operations * (counts.warmup_iterations + counts.iterations)
+        if most is not None and needed > most:
+            raise source.wrong(
+                ("rates", number) if rate else ("limits", "p99_ms"),
+                f"it needs {needed:,} rounds of the mix in a process, and {most:,} can be done, "
+                "since nothing undoes what a query writes; give that more rows of parameters or a "
+                "`reset`, or take this out",
+            )
         at = f"at {rate:,g} queries a second" if rate else "one round after the other"
         made[name] = mix.model_copy(
             update={
@@ -103,9 +113,9 @@ def at_rate(rounds: float, workers: int, most: int | None) -> Counts:
     )
 
 
-def closed(mix: Scenario) -> Counts:
+def closed(operations: int) -> Counts:
     """Counts where nothing is known of how long a round takes but its instructions."""
-    return Counts(mix.operations, 2, max(ceil(LEAST / mix.operations), 4))
+    return Counts(operations, 2, max(ceil(LEAST / operations), 4))
 
 
 SUITE = "workload"
@@ -115,7 +125,6 @@ MOST_QUERIES = 256  # of an iteration, too
 WARMUP, TIMED = 2, 4  # iterations that a process does of what writes no checkpoint's worth
 HEAVIEST = 5  # iterations whose instructions a process may do for its checkpoints
 AUTOCHECKPOINT = 1000  # pages of the log, SQLite's default
-SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
 def catalogue(
@@ -129,24 +138,25 @@ def catalogue(
     Raises UsageError with file and line for a query that cannot be measured; see `parts_of`.
     """
     left_out: list[str] = []
-    parts = parts_of(source, copy.file, leave and left_out.append)
+    name, profile = source.profile(catalog)
+    keys = _checks_keys(dict(profile.pragmas))
+    parts = parts_of(source, copy.file, leave and left_out.append, keys=keys)
     if leave:
         for words in left_out:
             leave(words)
-    name, profile = source.profile(catalog)
     written = _writing(copy, parts, dict(profile.pragmas))
     scenarios = {part.name: _alone(part, name, written[part.name]) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
     scenarios |= {START: _start(first, name)}
     mix = _mix(parts, name, source.workload.workers, written)
     if source.workload.workers > 1 and mix.writes:
-        mix = _of_several_writers(mix, copy.file, parts)
+        mix = _of_several_writers(mix, copy.file, parts, keys=keys)
     if len(parts) > 1:
         scenarios[MIX] = mix
     whole = MIX if MIX in scenarios else first.name
     notes = [*scenarios[whole].notes, *left_out]
     scenarios[whole] = scenarios[whole].model_copy(update={"notes": notes})
-    scenarios |= latency_scenarios(source, mix)
+    scenarios |= latency_scenarios(source, mix, _most(parts))
     fixture = Fixture(
         title=copy.about.name,
         sizes=dict.fromkeys("sml", 1),
@@ -172,6 +182,11 @@ def catalogue(
     return catalog.model_copy(update=changes)
 
 
+def _checks_keys(pragmas: Mapping[str, str | int]) -> bool:
+    """Whether foreign keys are checked."""
+    return str(pragmas.get("foreign_keys", "OFF")).upper() in ("ON", "1", "TRUE", "YES")
+
+
 class Writing(NamedTuple):
     """The share of a checkpoint's pages that an operation appends to the write-ahead log, 0 where
     that is unknown, and whether each commit `syncs`."""
@@ -193,7 +208,10 @@ def _writing(
         for part in parts
         if part.written
     }
-    pages = statements.logged(copy.file, queries) if queries and journal == "wal" else {}
+    keys = _checks_keys(pragmas)
+    pages = {}
+    if queries and journal == "wal":
+        pages = statements.logged(copy.file, queries, keys=keys)
     limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
     syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
     return {
@@ -228,6 +246,7 @@ def _mix(
     counts = shares([part.query.weight for part in parts])
     pairs = list(zip(parts, counts, strict=True))
     most = [part.most // count for part, count in pairs if part.most]
+    bound = max(min(most), 1) if most else None
     instructions = sum(part.instructions * count for part, count in pairs)
     return _scenario(
         title="The mix",
@@ -239,7 +258,7 @@ def _mix(
         transaction="none",
         operations=_operations(instructions, sum(counts)),
         instructions=instructions,
-        most=max(min(most), 1) if most else None,
+        most=_most(parts) or bound,
         writing=Writing(
             sum(writing[part.name].share * count for part, count in pairs),
             syncs=writing[parts[0].name].syncs,
@@ -249,10 +268,21 @@ def _mix(
     )
 
 
-def _of_several_writers(mix: Scenario, file: Path, parts: Sequence[Part]) -> Scenario:
+def _most(parts: Sequence[Part]) -> int | None:
+    """Rounds of the mix that a process can do, None where all that is written is undone."""
+    if not any(part.lasting for part in parts):
+        return None
+    counts = shares([part.query.weight for part in parts])
+    # each of several times in a round has a power of two of the rows
+    return min(_power(p.most // n) for p, n in zip(parts, counts, strict=True) if p.most)
+
+
+def _of_several_writers(
+    mix: Scenario, file: Path, parts: Sequence[Part], *, keys: bool
+) -> Scenario:
     """`mix` without what the order of its workers decides."""
     proofs = _proofs(parts)
-    decided = decided_by_order(file, mix, proofs)
+    decided = decided_by_order(file, mix, proofs, keys=keys)
     changes = {
         "order_decides": ["rows", "checksum", *(["affected"] if decided.affected else [])],
         "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs.items()],
@@ -324,6 +354,8 @@ def _scenario(
     for part in parts:
         for table, actions in part.written.items():
             written.setdefault(table, set()).update(actions)
+    if most and any(part.lasting for part in parts):
+        operations = min(operations, most // LEAST_TIMES)
     reset = list(dict.fromkeys(sql for part in parts for sql in part.reset))
     work = _stated(operations, most, instructions, writing) if written and writing else None
     every = _power(most or operations * (WARMUP + TIMED))
@@ -383,20 +415,6 @@ def _operations(instructions: float, queries: int = 1) -> int:
     """Operations of so many queries that an iteration has in verify mode and in the pilot, which
     finds those that are timed: where workers wait for each other's locks, many take seconds."""
     return int(max(min(INSTRUCTIONS // max(instructions, 1), MOST_QUERIES // queries), 1))
-
-
-def shares(weights: Sequence[float]) -> list[int]:
-    """Weights as small whole numbers, each at least 1, in proportion to within a hundredth of all.
-
-    Whole weights keep their proportion if it needs no more than `SHARES` parts.
-    """
-    if all(weight == int(weight) for weight in weights):
-        divisor = reduce(gcd, [int(weight) for weight in weights])
-        exact = [int(weight) // divisor for weight in weights]
-        if sum(exact) <= SHARES:
-            return exact
-    total = sum(weights)
-    return [max(round(SHARES * weight / total), 1) for weight in weights]
 
 
 # A workload that is ready to be measured: its catalogue, and what its plan remembers.

@@ -322,17 +322,14 @@ def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> li
     """Statements that undo inserts into tables that nothing else happens to.
 
     New rows are those with a rowid beyond all that there were; which rows an update or a deletion
-    changes is not known, so an update has to be one that can be done again, and a deletion needs a
-    `reset` in the file. Raises Refused for what cannot be undone so.
+    changes is not known, so an update has to be one that can be done again. Raises Refused, with
+    the reason, for what cannot be undone so.
     """
     statements: list[str] = []
     for table in _in_order(connection, written):
         actions = written[table]
         if "delete" in actions:
-            raise Refused(
-                f"it deletes from {table}; say in `reset` how the rows come back before the next "
-                "iteration"
-            )
+            raise Refused(f"it deletes from {table}")
         if "insert" in actions:
             statements.append(_without_new_rows(connection, table))
             statements += _numbering(connection, table)
@@ -354,9 +351,7 @@ def _without_new_rows(connection: sqlite3.Connection, table: str) -> str:
     try:
         (most,) = connection.execute(f"SELECT max(rowid) FROM {quoted(table)}").fetchone()
     except sqlite3.Error as error:
-        raise Refused(
-            f"{table} has no rowid, by which new rows would be known; say in `reset` how they go"
-        ) from error
+        raise Refused(f"{table} has no rowid, by which new rows would be known") from error
     return f"DELETE FROM {quoted(table)} WHERE rowid > {most or 0}"
 
 
@@ -527,39 +522,48 @@ class Query(NamedTuple):
         return cls(transaction, done, most)
 
 
-def logged(file: Path, queries: Mapping[str, Query]) -> dict[str, float]:
+def logged(file: Path, queries: Mapping[str, Query], *, keys: bool = False) -> dict[str, float]:
     """Pages that each query appends to a write-ahead log, by name; in a copy of `file` they are
     done one after the other. Those that fail are left out."""
     pages: dict[str, float] = {}
+    with scratch(file, keys=keys) as (connection, copy):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        for name, query in queries.items():
+            times = min(SAMPLED, query.most or SAMPLED)
+            _, before = look_at_log(copy)
+            with suppress(Refused), limited(connection), confined(connection):
+                for number in range(times):
+                    do(connection, query, number)
+                pages[name] = (look_at_log(copy)[1] - before) / times
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    return pages
+
+
+@contextmanager
+def scratch(file: Path, *, keys: bool) -> Generator[tuple[sqlite3.Connection, Path]]:
+    """A connection, which checks foreign `keys` or not, to a copy of the database in `file`, and
+    where that lies until the block ends."""
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         copy = Path(folder) / "copy.db"
         fresh_copy(file, copy)
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA wal_autocheckpoint = 0")
-            for name, query in queries.items():
-                times = min(SAMPLED, query.most or SAMPLED)
-                _, before = look_at_log(copy)
-                with suppress(Refused), limited(connection), confined(connection):
-                    for number in range(times):
-                        do(connection, query, number)
-                    pages[name] = (look_at_log(copy)[1] - before) / times
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-    return pages
+            connection.execute(f"PRAGMA foreign_keys = {keys:d}")
+            yield connection, copy
 
 
-def do(connection: sqlite3.Connection, query: Query, number: int) -> int:
+def do(connection: sqlite3.Connection, query: Query, number: int) -> list[int]:
     """Do the query once, with the rows of its pools that are due at the operation `number`; how
-    many rows its statements changed."""
-    changed = 0
+    many rows each of its steps changed."""
+    changed = [0] * len(query.steps)
     if query.transaction != "none":
         connection.execute(f"BEGIN {query.transaction.upper()}")
-    for sql, rows, repeat in query.steps:
+    for step, (sql, rows, repeat) in enumerate(query.steps):
         for n in range(number * repeat, (number + 1) * repeat):
             cursor = connection.execute(sql, rows[n % len(rows)])
             cursor.fetchall()
-            changed += max(cursor.rowcount, 0)
+            changed[step] += max(cursor.rowcount, 0)
     if query.transaction != "none":
         connection.execute("COMMIT")
     return changed

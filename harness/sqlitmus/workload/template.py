@@ -125,7 +125,7 @@ def template(file: Path, database: str, target: str, title: str) -> str:
             whole if number < active else re.sub(r"^(?=.)", "# ", whole, flags=re.MULTILINE)
         )
     for name, text in inserts[:1]:
-        head = "# Inserted rows are deleted again; other writes need `reset`."
+        head = "# Inserted rows are deleted again."
         lines.append(f"\n{head}\n[query.{_slug(name)}]\n{text}")
     return "".join(lines)
 

@@ -654,11 +654,24 @@ class Uncommitted(sqlite3.Connection):
         return super().execute(sql, *bound)
 
 
-def never_commits(job: Any) -> Any:
-    """Leave the driver's autocommit off."""
-    honest = sqlite3.connect
-    sqlite3.connect = lambda *given, **options: honest(*given, factory=Uncommitted, **options)
-    return job
+class Astray(sqlite3.Connection):
+    """Deletes the row after the one that is bound."""
+
+    def execute(self, sql: str, bound: Any = ()) -> sqlite3.Cursor:
+        if sql.startswith("DELETE") and bound:
+            bound = [bound[0] + 1, *bound[1:]]
+        return super().execute(sql, bound)
+
+
+def connecting(kind: type[sqlite3.Connection]) -> Any:
+    """Use such connections."""
+
+    def changed(job: Any) -> Any:
+        honest = sqlite3.connect
+        sqlite3.connect = lambda *given, **options: honest(*given, factory=kind, **options)
+        return job
+
+    return changed
 
 
 def writes_elsewhere(job: Any) -> Any:
@@ -670,7 +683,11 @@ def writes_elsewhere(job: Any) -> Any:
     return replace(job, database=replace(job.database, path=copy))
 
 
-WRITES = {"never-commits": never_commits, "writes-elsewhere": writes_elsewhere}
+WRITES = {
+    "never-commits": connecting(Uncommitted),
+    "deletes-another": connecting(Astray),
+    "writes-elsewhere": writes_elsewhere,
+}
 
 
 def remove(database: Path) -> None:

@@ -22,12 +22,13 @@ LACKING = {
     "values": ("deno", NUL),
 }
 NOTED = {
-    "chat": {"history"},
+    "chat": {"history", "react", "unreact"},
     "documents": {"by-owner", "revisions"},
     "media": {"search"},
     "places": {"box"},
     "series": {"downsample", "moving"},
     "shop": {"invoice", "sales"},
+    "timeline": {"fan-out", "unfollow"},
     "values": {"texts", "wide"},
 }
 

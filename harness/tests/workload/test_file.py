@@ -333,11 +333,33 @@ def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
     made = catalogue(source, copy, catalog, heard.append)
     assert list(made.scenarios) == ["select-document", "start"]
     assert heard == made.scenarios["select-document"].notes
+    few = "so a process can do it {}, and 8 are needed"
+    no_rowid = "word has no rowid, by which new rows would be known"
     assert heard == [
         "app.jsonl: read without 4 of 10 queries (40.0%), which cannot be measured",
-        "app.jsonl:7: left out 3 times: it deletes from event",
-        "app.jsonl:12: left out 1 time: word has no rowid, by which new rows would be known",
+        f"app.jsonl:7: left out 2 times: it deletes from event, {few.format('2 times')}",
+        f"app.jsonl:9: left out 1 time: it deletes from event, {few.format('1 time')}",
+        f"app.jsonl:12: left out 1 time: {no_rowid}, {few.format('1 time')}",
     ]
+
+
+def test_a_trace_may_delete_and_insert_without_rowids(
+    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
+) -> None:
+    forget, word = "DELETE FROM event WHERE id = ?", "INSERT INTO word VALUES (?, 1)"
+    # the last four find what others have left
+    forgotten = [at(forget, n) for n in [*range(1, 17), 1, 2, 3, 90]]
+    words = [at(word, f"word {n}") for n in [*range(16), 1, 2, 3, 4]]
+    source = traced(*[at(GET, 1)] * 40, *forgotten, *words)
+    (tmp_path / "copies").mkdir()
+    copy = snapshot(database, tmp_path / "copies")
+    made = catalogue(source, copy, catalog, heard.append).scenarios
+    assert list(made) == ["select-document", "delete-event", "insert-word", "start", "mix"]
+    assert heard == []
+    assert [step.operation for step in made["mix"].steps] == ["all", "run", "run"]
+    given = made["delete-event"].steps[0].given
+    assert given
+    assert given.rows == [[n] for n in range(1, 17)]
 
 
 def test_a_trace_of_which_nothing_can_be_measured_is_refused(

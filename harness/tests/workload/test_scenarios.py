@@ -19,7 +19,8 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import scenarios, statements
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import LEAST, at_rate, catalogue, shares
+from sqlitmus.workload.parts import shares
+from sqlitmus.workload.scenarios import LEAST, at_rate, catalogue
 from tests import left_out
 from tests.faults.stage import Stage
 
@@ -169,7 +170,7 @@ def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
         ),
         (
             '[query.a]\nsql = "DELETE FROM event WHERE id = ?"\nparameters = [1, 2]\n',
-            "my.toml:2: query.a: it deletes from event; say in `reset` how the rows come back",
+            "my.toml:2: query.a: it deletes from event, so a process can do it 2 times, and 8 are",
         ),
         (
             '[query.a]\nsql = "INSERT INTO word VALUES (?, 1)"\nparameters = ["x"]\n',

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload import parts
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
 from sqlitmus.workload.scenarios import catalogue
 from tests.fakes.clone import Clone
 
+Made = Callable[[str], dict[str, Scenario]]
 ODD = """
 CREATE TABLE odd(id INTEGER PRIMARY KEY, a, b, "it's {c}" TEXT);
 INSERT INTO odd VALUES (1, 5, x'00ff', 'é'), (2, 5.5, NULL, ''),
@@ -159,3 +162,129 @@ def test_several_writers_of_one_row_are_verified(clone: Clone, tmp_path: Path) -
     assert done.code == 0, done.err
     assert "ok           mix@workers=2/a" in done.out
     assert "order decides which row is which of post and last of room" in done.err
+
+
+LIKED = """
+CREATE TABLE post(id INTEGER PRIMARY KEY);
+CREATE TABLE liked(post INTEGER REFERENCES post(id), user INTEGER, PRIMARY KEY(post, user))
+    WITHOUT ROWID;
+WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200) INSERT INTO post SELECT i FROM n;
+INSERT INTO liked SELECT id, 1 FROM post WHERE id < 100;
+"""
+LIKES = """workers = 2
+[query.likes]
+weight = 4
+sql = "SELECT count(*) AS likes FROM liked WHERE post = ?"
+parameters = "SELECT id FROM post"
+[query.like]
+weight = 3
+transaction = "immediate"
+sql = "INSERT INTO liked VALUES (?, 2)"
+parameters = "SELECT post FROM liked UNION ALL SELECT post FROM liked"
+[query.unlike]
+sql = "DELETE FROM liked WHERE post = ? AND user = 1"
+parameters = "SELECT id FROM post WHERE id % 2 = 0"
+"""
+POP = """[query.pop]
+sql = "DELETE FROM liked WHERE post = (SELECT min(post) FROM liked)"
+"""
+
+
+@pytest.fixture
+def liked(write: Callable[[str], Path], catalog: Catalog, tmp_path: Path) -> Made:
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(LIKED)
+    (tmp_path / "copies").mkdir()
+
+    def made(text: str) -> dict[str, Scenario]:
+        copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
+        return catalogue(read(write(text), catalog), copy, catalog).scenarios
+
+    return made
+
+
+def done_by_a_process(scenario: Scenario) -> int:
+    return (scenario.warmup_operations or 0) + (scenario.timed_operations or 0)
+
+
+def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
+    liked: Made,
+) -> None:
+    scenarios = liked(LIKES)
+    like, unlike = scenarios["like"], scenarios["unlike"]
+    assert [spec.steps[0].given for spec in (like, unlike) if spec.reset] == []
+    rows = [row[0] for row in like.steps[0].given.rows] if like.steps[0].given else []
+    assert len(rows) == len({*rows}) == 64
+    rows = [row[0] for row in unlike.steps[0].given.rows] if unlike.steps[0].given else []
+    assert rows == [*range(2, 66, 2)]
+    for spec, most in ((like, 64), (unlike, 32), (scenarios["mix"], 16)):
+        assert 0 < done_by_a_process(spec) <= most
+        assert 2 * spec.operations <= most, "syncs are counted in twice as many"
+    (note,) = unlike.notes
+    assert note == (
+        "Nothing undoes what it writes (it deletes from liked): on its copy of the database a "
+        "process does it 32 times at most. 15 of 64 rows of parameters are left out: at their "
+        "turn there is no row to delete, or already one to insert."
+    )
+
+
+def test_a_deletion_without_parameters_is_done_while_it_finds_rows(liked: Made) -> None:
+    pop = liked(POP)["pop"]
+    assert 8 <= done_by_a_process(pop) <= 99
+    assert pop.steps[0].given is None
+    assert "a process does it 99 times at most." in pop.notes[0]
+
+
+DROP = """[query.drop]
+sql = "DELETE FROM post WHERE id = ?"
+parameters = "SELECT id FROM post"
+"""
+
+
+def test_deletions_that_foreign_keys_forbid_are_left_out_where_they_are_checked(
+    liked: Made,
+) -> None:
+    free = liked(DROP)["drop"].steps[0].given
+    kept = liked(f'pragmas.foreign_keys = "ON"\n{DROP}')["drop"].steps[0].given
+    assert free
+    assert kept
+    assert [free.rows[0], kept.rows[0]] == [[1], [100]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (POP.replace("= (", "<> ("), "my.toml:2: query.pop: it deletes from liked, so a process "),
+        (
+            LIKES.replace("unlike]", "unlike]\nweight = 9"),
+            "it 32 times, and a round of the mix has",
+        ),
+        (f"limits.p99_ms = 5\n{LIKES}", "my.toml:2: limits.p99_ms: it needs 102 rounds of the mix"),
+        (f"rates = [8000]\n{LIKES}", "my.toml:2: rates[0]: it needs 800 rounds of the mix in a"),
+    ],
+)
+def test_what_cannot_be_done_often_enough_is_told(liked: Made, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as told:
+        liked(text)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "wrong"),
+    [
+        ("honest", set[str]()),
+        ("never-commits", {"like", "unlike", "mix"}),
+        ("deletes-another", {"unlike", "mix"}),
+    ],
+)
+def test_what_is_deleted_is_proven(
+    clone: Clone, tmp_path: Path, behaviour: str, wrong: set[str]
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(LIKED)
+    clone.runner("a", behaviour)
+    clone.write("my.toml", f'database = "app.db"\n{LIKES}'.replace("workers = 2", ""))
+    done = clone.sqlitmus("workload", "verify", "my.toml")
+    outcomes = [line.split() for line in done.out.splitlines()]
+    assert {case.partition("/")[0] for outcome, case, *_ in outcomes if outcome == "wrong"} == wrong
+    assert {outcome for outcome, *_ in outcomes} <= {"ok", "wrong"}, done.err
