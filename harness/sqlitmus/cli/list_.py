@@ -123,9 +123,10 @@ def _version(name: str, version: str | None) -> str:
 
 def _profiles() -> Rows:
     from sqlitmus.catalog.definitions import load
+    from sqlitmus.vocabulary.contract import with_keys
 
     return [
-        {"profile": name, "summary": p.summary, "pragmas": {k: str(v) for k, v in p.pragmas}}
+        {"profile": name, "summary": p.summary, "pragmas": with_keys(p.pragmas)}
         for name, p in load().profiles.items()
     ]
 

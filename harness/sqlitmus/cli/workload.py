@@ -11,6 +11,7 @@ import typer
 from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import with_keys
 from sqlitmus.vocabulary.errors import UsageError
 
 
@@ -71,12 +72,12 @@ def workload(
         runners=len(options.runners),
         strict=strict,
     )
-    pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
-    progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
+    pragmas = ", ".join(f"{name} {value}" for name, value in with_keys(ready.pragmas).items())
+    progress.say(f"profile {ready.profile}: {pragmas}")
+    for name, spec in ready.catalog.scenarios.items():
+        for note in spec.notes:
+            progress.say(f"{name}: {note}")
     if only_verify:
-        for name, spec in ready.catalog.scenarios.items():
-            for note in spec.notes:
-                progress.say(f"{name}: {note}")
         try:
             ended_as = compare(
                 *(replace(options, suite=ready.suite), ready.catalog, tools),

@@ -2,7 +2,7 @@
 the schemas in `runners/contract`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -248,6 +248,12 @@ def normal_pragma(name: str, value: str | int | None) -> str:
     """A pragma's value in the form in which SQLite reads it back."""
     text = str(value).lower()
     return _PRAGMA_WORDS.get(name, {}).get(text, text)
+
+
+def with_keys(pragmas: Iterable[tuple[str, object]]) -> dict[str, str]:
+    """`pragmas` by name, and who decides whether foreign keys are checked where none does."""
+    stated = {name: str(value) for name, value in pragmas}
+    return {**stated, "foreign_keys": stated.get("foreign_keys", "as the driver has it")}
 
 
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]

@@ -14,6 +14,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.scenario import Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import normal_pragma
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
@@ -184,7 +185,7 @@ def catalogue(
 
 def _checks_keys(pragmas: Mapping[str, str | int]) -> bool:
     """Whether foreign keys are checked."""
-    return str(pragmas.get("foreign_keys", "OFF")).upper() in ("ON", "1", "TRUE", "YES")
+    return normal_pragma("foreign_keys", pragmas.get("foreign_keys")) == "1"
 
 
 class Writing(NamedTuple):

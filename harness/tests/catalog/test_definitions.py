@@ -93,6 +93,12 @@ def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
             assert pragma in PRAGMAS_READ_BACK, f"{name}: {pragma}"
 
 
+def test_each_profile_says_what_becomes_of_foreign_keys() -> None:
+    for name, profile in KNOWN.profiles.items():
+        stated = "foreign_keys" in dict(profile.pragmas)
+        assert stated or "foreign keys" in profile.summary, name
+
+
 def test_quick_is_enough_for_verdicts() -> None:
     for suite in ("quick", "service", "full"):
         assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= MINIMUM_BLOCKS

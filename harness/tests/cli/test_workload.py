@@ -46,7 +46,7 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     before = (service.root / "app.db").read_bytes()
     done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
     assert done.code == 0, done.err
-    assert "profile normalised: " in done.err
+    assert "foreign_keys as the driver has it\n" in done.err
     text = " ".join(done.out.split())
     assert "For this workload (calls: 75 % one and 25 % add; 2 workers): " in text
     assert "2 workers): too few blocks for a verdict: 1 of 10." in text

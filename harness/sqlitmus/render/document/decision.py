@@ -17,6 +17,7 @@ from sqlitmus.results.recommendation import (
     Recommendation,
     Weighed,
 )
+from sqlitmus.vocabulary.contract import normal_pragma, with_keys
 from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -211,10 +212,13 @@ def whole(share: float) -> int:
 
 
 _AGREE = 0.10
+_KEYS = {"0": "no connection checks them", "1": "each connection checks them"}
+Pragmas = Sequence[tuple[str, str]]
 
 
-def workload_section(advice: Recommendation | None) -> list[Section]:
-    """What each candidate costs, and whether the mix is the sum of its parts."""
+def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> list[Section]:
+    """What each candidate costs, where connections set `pragmas`, and whether the mix is the sum of
+    its parts."""
     if advice is None:
         return []
     columns = [
@@ -249,7 +253,11 @@ def workload_section(advice: Recommendation | None) -> list[Section]:
         )
     title = "Time of the mix and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
-    return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
+    return [
+        Section(
+            "recommendation", "For this workload", [*_lead(advice, with_keys(pragmas))], [table]
+        )
+    ]
 
 
 def _over(order: Ranking, name: str) -> Cell:
@@ -273,7 +281,7 @@ def _p99(p99: Interval | None) -> Cell:
     return Cell(*fmt.time(p99)) if p99 else Cell("–")
 
 
-def _lead(advice: Recommendation) -> Iterator[str]:
+def _lead(advice: Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
     yield (
         f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. 95 % confidence holds "
         "for all of these comparisons together."
@@ -284,6 +292,8 @@ def _lead(advice: Recommendation) -> Iterator[str]:
         f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
         f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
     )
+    keys = pragmas["foreign_keys"]
+    yield f"Foreign keys: {_KEYS.get(normal_pragma('foreign_keys', keys), keys)}."
     for latency in advice.latencies[:1]:
         yield (
             f"A round of the mix is {counted(latency.queries, 'query', 'queries')}, one after the "

@@ -35,7 +35,9 @@ Said = TypeVar("Said", Recommendation, Weighed)
 def build(report: Report) -> Document:
     """The document of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
-    workload = decision.workload_section(_said(report, Recommendation))
+    advice = _said(report, Recommendation)
+    pragmas = next((case.pragmas for case in report.cases if advice and case.id == advice.case), [])
+    workload = decision.workload_section(advice, pragmas)
     presets = decision.presets_section(_said(report, Weighed))
     cases = matrix(report)
     document = parts.document(

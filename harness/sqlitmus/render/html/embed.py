@@ -17,6 +17,7 @@ from sqlitmus.results.ranking import Comparisons, place
 from sqlitmus.results.recommendation import Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.contract import with_keys
 from sqlitmus.vocabulary.text import by_value, counted, modern
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -304,7 +305,9 @@ def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
         "said": [text for text in sentences if text],
         "sql": case.sql,
         "plans": plan_groups(case.cells),
-        "pragmas": "; ".join(f"{name}={value}" for name, value in case.pragmas),
+        "pragmas": "; ".join(f"{name}={value}" for name, value in with_keys(case.pragmas).items())
+        if "profile" in case.axes
+        else "",
         "syncs": syncs and f"{syncs}.",
         "checks": case.checks,
         "work": case.work,
