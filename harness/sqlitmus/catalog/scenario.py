@@ -196,6 +196,7 @@ class Scenario(Model):
     begin or end with other characters, which languages fold into the checksum by their own code
     units: it is not compared with the oracle's then, the digest is. Where several workers read what
     others write, `order_decides` parts of the answer, which are not compared; what was written is.
+    `checks` are queries that find no row in what was written, or no more than the oracle's.
     `operations` are those between two looks at the clock, where no pilot finds them. What writes
     says how many a process does in all, `warmup_operations` and `timed_operations`: so its tables
     grow from one size to another. `reset` comes before every `reset_every` of them.
@@ -239,6 +240,7 @@ class Scenario(Model):
     steps: list[ScenarioStep] = []
     reset: list[str] = []
     readback: list[Query] = []
+    checks: dict[str, str] = {}
     overrides: list[Override] = []
     notes: list[str] = []
 

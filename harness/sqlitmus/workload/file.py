@@ -151,7 +151,8 @@ class Query(Model):
 
 
 class Workload(Model):
-    """A database, what queries or a trace ask of it, and with how many workers at once."""
+    """A database, what queries or a trace ask of it, and with how many workers at once; a `check`
+    is a query that finds no row, whatever was written."""
 
     database: str
     profile: str = PROFILE
@@ -162,6 +163,7 @@ class Workload(Model):
     rates: list[Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]] = []
     trace: str | None = None
     query: dict[Name, Query] = {}
+    check: dict[Name, str] = {}
 
     @model_validator(mode="after")
     def _asks(self) -> Self:

@@ -1,13 +1,15 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
+import sqlite3
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from math import ceil, gcd, inf
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
+from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
@@ -158,6 +160,10 @@ def catalogue(
     notes = [*scenarios[whole].notes, *left_out]
     scenarios[whole] = scenarios[whole].model_copy(update={"notes": notes})
     scenarios |= latency_scenarios(source, mix, _most(parts))
+    checks = _checks(source, copy.file)
+    for case, spec in scenarios.items():
+        if spec.writes:
+            scenarios[case] = spec.model_copy(update={"checks": checks})
     fixture = Fixture(
         title=copy.about.name,
         sizes=dict.fromkeys("sml", 1),
@@ -181,6 +187,45 @@ def catalogue(
         "suites": {SUITE: suite},
     }
     return catalog.model_copy(update=changes)
+
+
+# What SQLite itself finds wrong with a database.
+CHECKS = {
+    "integrity_check": "SELECT * FROM pragma_integrity_check(9) WHERE integrity_check <> 'ok'",
+    "foreign_key_check": "SELECT * FROM pragma_foreign_key_check",
+}
+
+
+def _checks(source: Source, file: Path) -> dict[str, str]:
+    """SQLite's checks, where it has all that they need, and the workload's. Raises UsageError for
+    one that is no query, or finds a row before anything was written."""
+    checks: dict[str, str] = {}
+    problems: list[str] = []
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        for name, sql in CHECKS.items():
+            with suppress(sqlite3.Error):  # such as no collation
+                connection.execute(sql).fetchone()
+                checks[name] = sql
+        for name, sql in source.workload.check.items():
+            if words := _unfit(connection, sql):
+                problems.append(str(source.wrong(("check", name), words)))
+    if problems:
+        raise source.errors(problems)
+    return checks | source.workload.check
+
+
+def _unfit(connection: sqlite3.Connection, sql: str) -> str:
+    """Why `sql` cannot be a check, "" where it can."""
+    try:
+        looked = statements.look(connection, sql)
+        if looked.parameters or not (looked.reads and looked.rows):
+            return "it is no query without parameters; write a SELECT"
+        with statements.limited(connection), confined(connection):
+            first = connection.execute(sql).fetchone()
+    except Refused as error:
+        return str(error)
+    finds = "it finds a row before anything is written; a check is a query for what must never be"
+    return finds if first else ""
 
 
 def _checks_keys(pragmas: Mapping[str, str | int]) -> bool:

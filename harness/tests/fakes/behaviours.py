@@ -663,6 +663,16 @@ class Astray(sqlite3.Connection):
         return super().execute(sql, bound)
 
 
+class Backdating(sqlite3.Connection):
+    """Sets a column that nobody can foresee, beside what it was told to write."""
+
+    def execute(self, sql: str, *bound: Any) -> sqlite3.Cursor:
+        cursor = super().execute(sql, *bound)
+        if sql.startswith("INSERT INTO entry"):
+            super().execute("UPDATE entry SET at = '1970-01-01'")
+        return cursor
+
+
 def connecting(kind: type[sqlite3.Connection]) -> Any:
     """Use such connections."""
 
@@ -685,6 +695,7 @@ def writes_elsewhere(job: Any) -> Any:
 
 WRITES = {
     "never-commits": connecting(Uncommitted),
+    "backdates": connecting(Backdating),
     "deletes-another": connecting(Astray),
     "writes-elsewhere": writes_elsewhere,
 }

@@ -26,6 +26,7 @@ from sqlitmus.run.verify.judge import (
     of_types,
     windows,
 )
+from sqlitmus.run.verify.proof import Failing
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import (
     Column,
@@ -72,12 +73,18 @@ MEASURE = replace(VERIFY, mode="measure", operations=1, iterations=3, walk=2)
 
 
 def judge(
-    given: Result, answer: OracleAnswer | None, required: Requirements, held: Held | None = None
+    given: Result,
+    answer: OracleAnswer | None,
+    required: Requirements,
+    held: Held | None = None,
+    *,
+    shows_values: bool = False,
 ) -> tuple[str, str | None]:
     """What is made of a result, and of what the file that its process wrote holds."""
     here, run = Path(), Invocation(None, given, None)
     job = PreparedJob("a/b", here, here, required, ALONE, None, None, [], frozenset(), "")
     evidence = Evidence(PYTHON, job, run, answer, here, Files(), MACHINE)
+    evidence = replace(evidence, shows_values=shows_values)
     vars(evidence)["held"] = held  # as if the file had been read
     return judging.judge(evidence)
 
@@ -540,3 +547,19 @@ def test_the_runners_own_result_of_its_cell() -> None:
 )
 def test_another_result(changes: dict[str, Any], reason: str) -> None:
     assert identity(of_runner(**changes), "a/b", DESCRIPTION) == reason
+
+
+def test_a_check_that_finds_more_than_in_the_oracles_database_is_wrong() -> None:
+    right = Proof(rows=3, checksum=9)
+    found_two = Held(right, "cd" * 32, failing={"no-debts": Failing(2, "id 7")})
+    words = (
+        "check no-debts finds 2 rows in the database after the process ended, and {} in the "
+        "oracle's"
+    )
+    assert judge(result(), WANT, VERIFY, found_two) == ("wrong", words.format(0))
+    shown = judge(result(), WANT, VERIFY, found_two, shows_values=True)
+    assert shown == ("wrong", f"{words.format(0)}; the first is id 7")
+    with_one = WANT.model_copy(update={"failing": {"no-debts": 1}})
+    assert judge(result(), with_one, VERIFY, found_two) == ("wrong", words.format(1))
+    with_two = WANT.model_copy(update={"failing": {"no-debts": 2}})
+    assert judge(result(), with_two, VERIFY, found_two) == ("ok", None)

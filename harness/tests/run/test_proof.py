@@ -92,6 +92,17 @@ def test_queries_are_folded_one_after_the_other(tmp_path: Path) -> None:
     assert twice.proof == by_hand(ROWS * 2)
 
 
+def test_checks_tell_how_many_rows_they_find_and_the_first(tmp_path: Path) -> None:
+    checks = {
+        "none": "SELECT 1 WHERE 0",
+        "keys": "SELECT i AS n, t FROM kept ORDER BY i",
+        "whole": "SELECT * FROM pragma_integrity_check(9) WHERE integrity_check <> 'ok'",
+    }
+    file, files = database(tmp_path), Files()
+    assert files.held(file, [QUERY], checks=checks).failing == {"keys": (len(ROWS), "n -1, t 'z'")}
+    assert files.held(file, [QUERY]).failing == {}, "another question of the same file"
+
+
 def test_what_is_not_committed_is_not_there(tmp_path: Path) -> None:
     for mode in ("DELETE", "WAL"):
         file = database(tmp_path, [], mode)

@@ -269,6 +269,74 @@ def test_what_cannot_be_done_often_enough_is_told(liked: Made, text: str, messag
     assert message in str(told.value)
 
 
+ONCE = """[check]
+once = "SELECT post, user FROM liked GROUP BY 1, 2 HAVING count(*) > 1"
+"""
+
+
+def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked: Made) -> None:
+    scenarios = liked(f"{LIKES}{ONCE}")
+    names = ["integrity_check", "foreign_key_check", "once"]
+    assert [*scenarios["mix"].checks] == [*scenarios["unlike"].checks] == names
+    assert scenarios["likes"].checks == {}
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ("SELECT post FROM liked", "it finds a row before anything is written"),
+        ("DELETE FROM liked", "it is no query without parameters; write a SELECT"),
+        ("SELECT 1 WHERE 0 = ?", "it is no query without parameters; write a SELECT"),
+        ("SELECT 1 FROM likes", "says: no such table: likes"),
+    ],
+)
+def test_a_check_that_is_none_is_told_by_its_line(liked: Made, check: str, words: str) -> None:
+    with pytest.raises(UsageError) as told:
+        liked(f'{LIKES}[check]\nbad = "{check}"\n')
+    assert "my.toml:16: check.bad: " in str(told.value)
+    assert words in str(told.value)
+
+
+DATED = """workers = 2
+[query.add]
+sql = "INSERT INTO entry(body) VALUES (?)"
+parameters = ["1", "2", "7", "8", "9", "10", "11", "12"]
+[check]
+dated = "SELECT id FROM entry WHERE at < '2000'"
+"""
+
+
+def test_a_check_finds_what_no_sum_foresees(clone: Clone, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(STAMPED)
+    clone.runner("a", "backdates")
+    clone.write("my.toml", f'database = "app.db"\n{DATED}')
+    for values in (False, True):
+        done = clone.sqlitmus("workload", "verify", "my.toml", *["--show-values"] * values)
+        assert done.code == 5, done.err
+        assert "check dated finds" in done.out
+        assert "in the database after the process ended, and 0 in the oracle's" in done.out
+        assert ("the first is id 1" in done.out) == values
+
+
+GAPS = """[query.gap]
+sql = "INSERT INTO liked VALUES (?, 3)"
+parameters = "SELECT post FROM liked WHERE post < 65"
+[check]
+nobody-else = "SELECT post FROM liked WHERE user > 1"
+"""
+
+
+def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript(LIKED)
+    clone.runner("a")
+    clone.write("my.toml", f'database = "app.db"\n{GAPS}')
+    done = clone.sqlitmus("workload", "verify", "my.toml")
+    assert done.code == 0, done.err
+    assert "ok           gap/a" in done.out
+
+
 @pytest.mark.parametrize(
     ("behaviour", "wrong"),
     [

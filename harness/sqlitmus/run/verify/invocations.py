@@ -132,11 +132,13 @@ class Preparation:
         content = source.name if source else ""
         if case.fixture and not spec.writes:
             content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
+        content += repr(spec.checks) if spec.checks else ""
         question = jobs.question_key(job, content, writes=spec.writes) if plain else ""
         how = Arrangement.of(case, spec)
         self._ready[key] = PreparedJob(
             *(job.cell, file, output, requirements, how),
             *(source, copy, readback, levels, question),
+            checks=spec.checks if copy and (mode == "verify" or case.threads > 1) else {},
         )
         return self._ready[key]
 
@@ -258,8 +260,10 @@ class Invocations:
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
-        written = attempt.held and attempt.held.digest
-        return judge.answer_of(result).model_copy(update={"written": written})
+        held = attempt.held
+        failing = {name: of.rows for name, of in held.failing.items()} if held else {}
+        changes = {"written": held and held.digest, "failing": failing}
+        return judge.answer_of(result).model_copy(update=changes)
 
     def attempt(
         self,
@@ -355,7 +359,7 @@ class Invocations:
         ready, log = begun.ready, begun.log
         evidence = Evidence(
             *(begun.runner, ready, invocation, answer, log, self.files, self._limits),
-            *(told(left), self.fixtures.harm()),
+            *(told(left), self.fixtures.harm(), self._keep_jobs),
         )
         outcome, reason = judge.judge(evidence)
         if outcome in ("ok", "unsupported"):

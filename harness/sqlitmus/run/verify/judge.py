@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +30,7 @@ from sqlitmus.vocabulary.contract import (
     Step,
     normal_pragma,
 )
-from sqlitmus.vocabulary.text import listed, quoted, shortened
+from sqlitmus.vocabulary.text import counted, listed, quoted, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
 
 FIELDS = ("runner", "runtime", "driver", "architecture")
@@ -158,6 +158,7 @@ class OracleAnswer(Model):
     readback: Proof | None
     digest: str
     written: str | None = None  # digest of what its database held after it ended
+    failing: dict[str, int] = {}  # rows that checks find in that
 
 
 def answer_of(result: Result) -> OracleAnswer:
@@ -222,6 +223,7 @@ class PreparedJob:
     readback: list[Readback]
     levels: frozenset[Level]  # of the contract, which it needs
     question: str  # of the oracle's: the same for jobs that have the same answer
+    checks: dict[str, str] = field(default_factory=dict[str, str])  # that find nothing in the copy
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,7 @@ class Evidence:
     limits: Limits
     left: str = ""
     harm: str | None = None
+    shows_values: bool = False
 
     @property
     def measured(self) -> bool:
@@ -275,7 +278,7 @@ class Evidence:
         if ready.target is None:
             return None
         try:
-            return self.files.held(ready.target, ready.readback, ready.source)
+            return self.files.held(ready.target, ready.readback, ready.source, ready.checks)
         except Unproven as error:
             return error
 
@@ -516,6 +519,21 @@ def _other_content(of: Evidence) -> str | None:
     )
 
 
+def _failing_check(of: Evidence) -> str | None:
+    """The first check that finds more in the file than in the oracle's."""
+    if not isinstance(of.held, Held) or of.answer is None:
+        return None
+    for name, (rows, first) in of.held.failing.items():
+        usual = of.answer.failing.get(name, 0)
+        if rows > usual:
+            what = f"; the first is {first}" if of.shows_values else ""
+            return (
+                f"check {name} finds {counted(rows, 'row')} in the database after the process "
+                f"ended, and {usual} in the oracle's{what}"
+            )
+    return None
+
+
 def brief(value: object) -> str:
     """A value of a result, for a sentence."""
     if isinstance(value, Proof):
@@ -542,5 +560,6 @@ CHECKS = (
     Check("a file that cannot be read", "failed", lambda of: _unread(of, "failed")),
     Check("a file that is damaged or gone", "wrong", lambda of: _unread(of, "wrong")),
     Check("a file that nothing proves", "failed", _nothing_to_compare),
+    Check("a check that finds a row", "wrong", _failing_check),
     Check("another content than said, or than the oracle's", "wrong", _other_content),
 )

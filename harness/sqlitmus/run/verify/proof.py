@@ -9,12 +9,12 @@ import re
 import sqlite3
 import stat
 import struct
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -186,14 +186,22 @@ _READERS = {
 }
 
 
+class Failing(NamedTuple):
+    """What a check finds that should find nothing: how many rows, and the first."""
+
+    rows: int
+    first: str
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """What read-back queries find in a file; `digest` is a SHA-256 of every value of every row, and
-    `bytes` is how long the file is."""
+    `bytes` is how long the file is. `failing` are the checks that find a row, by name."""
 
     proof: Proof
     digest: str
     bytes: int = 0
+    failing: dict[str, Failing] = field(default_factory=dict[str, Failing])
 
 
 class Unproven(Exception):
@@ -218,12 +226,19 @@ class Files:
         self._of_rows: dict[tuple[str, bytes], Held] = {}
         self.opened = 0
 
-    def held(self, file: Path, queries: Sequence[Readback], origin: Path | None = None) -> Held:
-        """What `queries` find in `file`, which was a copy of the fixture `origin`.
+    def held(
+        self,
+        file: Path,
+        queries: Sequence[Readback],
+        origin: Path | None = None,
+        checks: Mapping[str, str] | None = None,
+    ) -> Held:
+        """What `queries` and `checks`, by name, find in `file`, which was a copy of the fixture
+        `origin`.
 
         Raises Unproven, also when the file is damaged.
         """
-        image, asks = self._image(file, origin), repr(queries)
+        image, asks = self._image(file, origin), repr((queries, checks))
         if image and (same := self._of_images.get((asks, image))):
             return same
         self.opened += 1
@@ -231,7 +246,8 @@ class Files:
             at = (asks, _content(connection, queries))
             if at not in self._of_rows:
                 self._of_rows[at] = fold((q.columns, connection.execute(q.sql)) for q in queries)
-        held = replace(self._of_rows[at], bytes=file.stat().st_size)
+            failing = _failing(connection, checks or {})
+        held = replace(self._of_rows[at], bytes=file.stat().st_size, failing=failing)
         if image:
             self._of_images[asks, image] = held
         return held
@@ -303,6 +319,18 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
             "failed" if failed else "wrong",
             f"its database cannot be read after the process ended: {error}",
         ) from error
+
+
+def _failing(connection: sqlite3.Connection, checks: Mapping[str, str]) -> dict[str, Failing]:
+    """Those of `checks` that find a row."""
+    failing: dict[str, Failing] = {}
+    for name, sql in checks.items():
+        cursor = connection.execute(sql)
+        columns = [str(column[0]) for column in cursor.description]
+        if first := cursor.fetchone():
+            values = ", ".join(f"{c} {v!r}" for c, v in zip(columns, first, strict=True))
+            failing[name] = Failing(1 + sum(1 for _ in cursor), values)
+    return failing
 
 
 def _content(connection: sqlite3.Connection, queries: Sequence[Readback]) -> bytes:
