@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import claims, definitions
+from sqlitmus.catalog import claims
 from sqlitmus.catalog.choose import of_claims
 from sqlitmus.catalog.claims import Claim, figure_problems
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from tests.known import KNOWN, ROOT
 
 TINY = """
 title = "A row by its key is faster in the shape array"
@@ -45,7 +45,7 @@ runners = ["bun"]
 
 def read(folder: Path, text: str = TINY, name: str = "a-arrays.toml") -> dict[str, Claim]:
     (folder / name).write_text(text, "utf-8")
-    return claims.read(folder, definitions.load())
+    return claims.read(folder, KNOWN)
 
 
 def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> None:
@@ -64,10 +64,9 @@ def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> Non
 def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
     read(tmp_path)
     assert list(read(tmp_path, name="b-more.toml")) == ["arrays", "more"]
-    known = definitions.load()
-    assert list(claims.read(tmp_path, known, ["more"])) == ["more"]
+    assert list(claims.read(tmp_path, KNOWN, ["more"])) == ["more"]
     with pytest.raises(UsageError, match=r"there is no claim 'arays'; did you mean arrays\?"):
-        claims.read(tmp_path, known, ["arays"])
+        claims.read(tmp_path, KNOWN, ["arays"])
 
 
 def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
 
 
 def test_this_clone_s_own_claims_can_be_measured() -> None:
-    found = claims.read(paths.SCENARIOS / "claims", definitions.load())
+    found = claims.read(ROOT / "scenarios" / "claims", KNOWN)
     assert len(found) >= 6
     for claim in found.values():
         rows = [row for group in claim.groups for row in group.rows]
@@ -212,11 +211,10 @@ def test_all_that_is_wrong_is_told_at_once_each_with_its_line(tmp_path: Path) ->
 def test_faults_of_a_claim_that_is_not_asked_for_stop_nobody(tmp_path: Path) -> None:
     read(tmp_path)
     (tmp_path / "b-begun.toml").write_text('title = ""\n', "utf-8")
-    known = definitions.load()
-    assert list(claims.read(tmp_path, known, ["arrays"])) == ["arrays"]
+    assert list(claims.read(tmp_path, KNOWN, ["arrays"])) == ["arrays"]
     for names in ([], ["begun"], ["arrays", "begun"]):
         with pytest.raises(UsageError, match=r"b-begun\.toml:1: source: is missing; add it"):
-            claims.read(tmp_path, known, names)
+            claims.read(tmp_path, KNOWN, names)
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -329,7 +327,7 @@ FILLED = {
 def test_each_blank_of_an_unfilled_file_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a-mine.toml").write_text(claims.TEXT, "utf-8")
     with pytest.raises(UsageError) as caught:
-        claims.read(tmp_path, definitions.load())
+        claims.read(tmp_path, KNOWN)
     named = {line.split(":")[1] for line in str(caught.value).splitlines()}
     blanks = [
         str(number)
@@ -346,7 +344,7 @@ def test_a_filled_file_is_a_claim(tmp_path: Path) -> None:
         assert text.count(blank) == 1
         text = text.replace(blank, filled)
     (tmp_path / "a-mine.toml").write_text(text.replace('= ""', '= "A sentence."'), "utf-8")
-    (claim,) = claims.read(tmp_path, definitions.load()).values()
+    (claim,) = claims.read(tmp_path, KNOWN).values()
     assert claim.name == "mine"
     assert list(claim.cells()) == [("get-pk", "node"), ("get-pk@shape=array", "node")]
 

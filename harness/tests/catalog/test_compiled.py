@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import cases, compiled, definitions, fixture, jobs
+from sqlitmus.catalog import cases, compiled, fixture, jobs
 from sqlitmus.catalog.generate import pool_of
 from sqlitmus.catalog.scenario import ScenarioStep
 from sqlitmus.vocabulary.contract import Parameters, Step
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import Clone
+from tests.known import KNOWN, case_of, job_of, read
 
 INSERT = "INSERT INTO sink(a) VALUES (?)"
 READBACK = "SELECT id, a FROM sink ORDER BY id"
@@ -19,9 +20,8 @@ READBACK = "SELECT id, a FROM sink ORDER BY id"
 def check(clone: Clone, *ids: str) -> str:
     """What is told of these cases; "" for nothing."""
     root = clone.root
-    known = definitions.read(root / "scenarios", root / "fixtures", root / "runners")
-    mode = known.modes["quick"]
-    chosen = [cases.make_case(*cases.parse_case(text, known), known, mode) for text in ids]
+    known = read(root)
+    chosen = [case_of(text, known) for text in ids]
     try:
         compiled.check(known, chosen, "s", root / "scenarios", root / "fixtures")
     except UsageError as error:
@@ -30,12 +30,11 @@ def check(clone: Clone, *ids: str) -> str:
 
 
 def test_all_that_the_clone_defines_compiles() -> None:
-    known = definitions.load()
-    for name, spec in known.scenarios.items():
+    for name, spec in KNOWN.scenarios.items():
         choices = [[(axis, value) for value in values] for axis, values in spec.axes.items()]
         for chosen in itertools.product(*choices):
-            case = cases.make_case(name, dict(chosen), known, known.modes["quick"])
-            compiled.check(known, [case], "s")
+            case = cases.make_case(name, dict(chosen), KNOWN, KNOWN.modes["quick"])
+            compiled.check(KNOWN, [case], "s")
 
 
 @pytest.mark.parametrize(
@@ -118,22 +117,15 @@ def test_all_that_a_runner_gets_was_compiled_letter_for_letter(
         return pool_of(step.model_copy(update={"pool": 1}), seed, size, earlier)
 
     monkeypatch.setattr(jobs, "pool_of", short)
-    known = definitions.load()
-    for name in known.scenarios:
-        case = cases.make_case(*cases.parse_case(name, known), known, known.modes["quick"])
-        made = jobs.make_job(
-            *(case, known),
-            mode="measure",
-            cell=name,
-            database=Path("x.db"),
-            size=fixture.rows(known.fixtures[case.fixture], "s") if case.fixture else 0,
-            output=Path("out"),
-        )
+    for name in KNOWN.scenarios:
+        case = case_of(name)
+        size = fixture.rows(KNOWN.fixtures[case.fixture], "s") if case.fixture else 0
+        made = job_of(case, size=size)
         texts = [*made.connection.setup, *made.reset, *(query.sql for query in made.readback)]
         texts += [step.sql for step in (*made.steps, *(made.writer.steps if made.writer else ()))]
         texts += [f"PRAGMA {pragma}={value}" for pragma, value in made.connection.pragmas]
         assert {*filter(None, texts)} <= {
-            each.sql for each in compiled.statements(known, case, "s")
+            each.sql for each in compiled.statements(KNOWN, case, "s")
         }
 
 

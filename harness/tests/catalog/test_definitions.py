@@ -20,8 +20,8 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
+from tests.known import KNOWN, ROOT, RUNNERS, read
 
-KNOWN = definitions.load()
 AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
@@ -111,12 +111,12 @@ def test_every_runner_starts_from_files_that_are_there() -> None:
             assert (KNOWN.folders[name] / source).exists(), f"{name}: sources: {source}"
         for argument in spec.command:
             if argument.startswith("{runners}"):
-                file = Path(argument.replace("{runners}", str(paths.RUNNERS)))
+                file = Path(argument.replace("{runners}", str(RUNNERS)))
                 assert file.exists(), f"{name}: {argument}"
 
 
 def test_what_javascript_runners_share_is_part_of_their_fingerprint() -> None:
-    core = paths.RUNNERS / "javascript"
+    core = RUNNERS / "javascript"
     for name, spec in KNOWN.runners.items():
         if spec.tool in ("node", "bun", "deno"):
             sources = {(KNOWN.folders[name] / source).resolve() for source in spec.sources}
@@ -128,17 +128,13 @@ def test_what_javascript_runners_share_is_part_of_their_fingerprint() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the clone's scenarios, fixtures and runner.toml files."""
-    shutil.copytree(paths.SCENARIOS, tmp_path / "scenarios")
-    shutil.copytree(paths.FIXTURES, tmp_path / "fixtures")
-    for file in paths.RUNNERS.glob("*/runner.toml"):
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    for file in RUNNERS.glob("*/runner.toml"):
         target = tmp_path / "runners" / file.parent.name
         target.mkdir(parents=True)
         shutil.copy(file, target)
     return tmp_path
-
-
-def read(folder: Path) -> Catalog:
-    return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")
 
 
 WORK = "writes = true\nwarmup_operations = 1\ntimed_operations = 2\n"
@@ -368,20 +364,19 @@ def _places(value: object, place: Place = ()) -> Iterator[Place]:
 
 @pytest.mark.parametrize("folder", ["claims", "."])
 def test_it_sees_every_value_that_tomllib_sees(folder: str) -> None:
-    for file in sorted((paths.SCENARIOS / folder).glob("*.toml")):
+    for file in sorted((ROOT / "scenarios" / folder).glob("*.toml")):
         text = file.read_text("utf-8")
         assert set(_places(tomllib.loads(text))) <= set(Lines(text).all), file.name
 
 
 def chosen(suite: str, *names: str) -> set[str]:
-    known = definitions.load()
-    mode = known.modes[known.suites[suite].mode]
-    _, cells = choose(known, suite, mode, ["get-pk"], list(names), [], None)
+    mode = KNOWN.modes[KNOWN.suites[suite].mode]
+    _, cells = choose(KNOWN, suite, mode, ["get-pk"], list(names), [], None)
     return {name for of_case in cells.values() for name in of_case}
 
 
 def test_variants_take_part_only_by_name() -> None:
-    runners = definitions.load().runners
+    runners = KNOWN.runners
     variants = {name for name, spec in runners.items() if spec.role == "variant"}
     assert {"rust-threadsafe2", "rust-ffi-system"} <= variants
     for suite in ("quick", "full"):
@@ -419,9 +414,7 @@ def make(tmp_path: Path, code: str, **changes: Any) -> Catalog:
             **changes,
         }
     )
-    return definitions.load().model_copy(
-        update={"runners": {"x": spec}, "folders": {"x": script.parent}}
-    )
+    return KNOWN.model_copy(update={"runners": {"x": spec}, "folders": {"x": script.parent}})
 
 
 def install(known: Catalog) -> runners.Installed:
@@ -613,8 +606,8 @@ def test_a_runner_of_ones_own_replaces_one_of_its_name_and_starts_from_its_folde
     lines = [f'{key} = "{value}"' for key, value in own.items()]
     text = "\n".join(["[[runner]]", *lines, 'command = ["{runners}/mine/start"]'])
     (tmp_path / "mine/runner.toml").write_text(text, "utf-8")
-    known = definitions.read(paths.SCENARIOS, paths.FIXTURES, tmp_path, paths.RUNNERS)
-    assert known.runners.keys() == definitions.load().runners.keys()
+    known = definitions.read(ROOT / "scenarios", ROOT / "fixtures", tmp_path, RUNNERS)
+    assert known.runners.keys() == KNOWN.runners.keys()
     (found,) = runners.discover(known, ["node"], TOOLS)
     assert found.command == [f"{tmp_path}/mine/start"]
 
@@ -625,7 +618,7 @@ def test_commands_are_filled_in() -> None:
     assert runners.expand(given, TOOLS) == [
         sys.executable,
         f"{folder}/x",
-        f"{paths.RUNNERS}/y",
+        f"{RUNNERS}/y",
         "--a",
     ]
 

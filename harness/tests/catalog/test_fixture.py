@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog import fixture
 from sqlitmus.catalog.scenario import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from tests.known import KNOWN
 
 TINY: dict[str, Any] = {
     "title": "Tiny",
@@ -53,7 +54,7 @@ def test_content_is_pinned(tmp_path: Path) -> None:
 
 def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(tmp_path: Path) -> None:
     """`sink` is filled by scenarios, one of which leaves columns out."""
-    for name, spec in definitions.load().fixtures.items():
+    for name, spec in KNOWN.fixtures.items():
         file = fixture.ensure(name, spec, "s", "wal", tmp_path)
         with contextlib.closing(sqlite3.connect(file)) as connection:
             for table, fill in spec.fill.items():
@@ -68,7 +69,7 @@ def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(tmp_pa
 
 def test_users_with_nulls_are_the_users(tmp_path: Path) -> None:
     """What is not NULL is equal, and of the values that can be NULL about a quarter is."""
-    known = definitions.load().fixtures
+    known = KNOWN.fixtures
     tables: list[list[Any]] = []
     for name in ("users", "users-nullable"):
         file = fixture.ensure(name, known[name], "s", "wal", tmp_path)
@@ -85,8 +86,7 @@ def test_users_with_nulls_are_the_users(tmp_path: Path) -> None:
 
 
 def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
-    known = definitions.load()
-    for name, spec in known.fixtures.items():
+    for name, spec in KNOWN.fixtures.items():
         file = fixture.ensure(name, spec, "s", "wal", tmp_path)
         with contextlib.closing(sqlite3.connect(file)) as connection:
             for table in spec.fill:
@@ -99,7 +99,7 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
 
 
 def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
-    spec = definitions.load().fixtures["tenants"]
+    spec = KNOWN.fixtures["tenants"]
     file = fixture.ensure("tenants", spec, "s", "wal", tmp_path)
     folder = fixture.folder_of(file)
     numbers = range(1, spec.sizes["s"] + 1)

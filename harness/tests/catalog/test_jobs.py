@@ -13,44 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog import cases, definitions, generate, jobs
+from sqlitmus.catalog import generate, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.generate import bound, column, pool
 from sqlitmus.catalog.scenario import Generator, Parameter, Scenario
 from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step
 from sqlitmus.vocabulary.errors import UsageError
-
-KNOWN = definitions.load()
-
-
-def job(
-    case_id: str,
-    mode: Any = "measure",
-    *,
-    size: int = 1000,
-    warmup_ms: int = 0,
-    engine: dict[str, str | int] | None = None,
-    known: Catalog = KNOWN,
-) -> Job:
-    name, axes = cases.parse_case(case_id, known)
-    case = cases.make_case(name, axes, known, known.modes["quick"])
-    has_fixture = known.scenarios[name].fixture
-    return jobs.make_job(
-        case,
-        known,
-        mode=mode,
-        cell=f"{case_id}/x",
-        database=Path("users.db") if has_fixture else None,
-        size=size,
-        output=Path("result.json"),
-        warmup_ms=warmup_ms,
-        engine=engine,
-    )
-
-
-def case(case_id: str) -> Any:
-    name, axes = cases.parse_case(case_id, KNOWN)
-    return cases.make_case(name, axes, KNOWN, KNOWN.modes["quick"])
+from tests.known import KNOWN, case_of, job_of
 
 
 def keys(made: Job) -> Any:
@@ -68,12 +37,12 @@ def keys(made: Job) -> Any:
     ],
 )
 def test_all_cases_of_a_scenario_ask_for_the_same_keys(other: str) -> None:
-    assert keys(job(other)) == keys(job("get-pk"))
-    assert keys(job("get-pk"))[0][:4] != keys(job("get-pk", size=900))[0][:4]
+    assert keys(job_of(other)) == keys(job_of("get-pk"))
+    assert keys(job_of("get-pk"))[0][:4] != keys(job_of("get-pk", size=900))[0][:4]
 
 
 def test_same_repeats_the_key_of_an_earlier_step() -> None:
-    made = job("read-modify-write")
+    made = job_of("read-modify-write")
     read, write = (step.parameters for step in made.steps)
     assert read
     assert write
@@ -82,32 +51,32 @@ def test_same_repeats_the_key_of_an_earlier_step() -> None:
 
 
 def test_a_question_mark_makes_a_column_nullable() -> None:
-    (step,) = job("all-nullable").steps
+    (step,) = job_of("all-nullable").steps
     types = [(column.type, column.nullable) for column in step.columns]
     can = [("integer", True), ("text", True), ("real", True), ("integer", True)]
     assert types == [("integer", False), *can]
-    (query,) = job("insert-types").readback
+    (query,) = job_of("insert-types").readback
     assert [column.nullable for column in query.columns] == [False, True, True, True, True]
-    assert not any(column.nullable for column in job("all").steps[0].columns)
+    assert not any(column.nullable for column in job_of("all").steps[0].columns)
 
 
 def test_relative_bounds_a_range_of_fixed_length() -> None:
-    (rows,) = keys(job("scan-pk-range"))
+    (rows,) = keys(job_of("scan-pk-range"))
     assert {high - low for low, high in rows} == {999}
 
 
 def test_the_question_is_the_same_for_every_manner_of_asking() -> None:
-    plain = jobs.question(job("get-pk"))
+    plain = jobs.question(job_of("get-pk"))
     assert (plain.mode, plain.inspect) == ("verify", True)
     for manner in ("shape=typed", "integers=bigint", "statement=cached"):
-        asked = jobs.question(job(f"get-pk@{manner}"))
+        asked = jobs.question(job_of(f"get-pk@{manner}"))
         assert asked.steps == plain.steps
     step = plain.steps[0]
     assert (step.shape, step.integers, step.statement) == ("object", "number", "prepared")
 
 
 def test_axes_reach_the_job() -> None:
-    made = job("get-pk@transaction=read,shape=array,integers=bigint,statement=cached")
+    made = job_of("get-pk@transaction=read,shape=array,integers=bigint,statement=cached")
     step = made.steps[0]
     assert (made.transaction, step.shape, step.integers, step.statement) == (
         "read",
@@ -115,12 +84,12 @@ def test_axes_reach_the_job() -> None:
         "bigint",
         "cached",
     )
-    assert "LIMIT 10" in job("all@rows=10").steps[0].sql
-    assert job("parallel-all@workers=4").measure.workers == 4
+    assert "LIMIT 10" in job_of("all@rows=10").steps[0].sql
+    assert job_of("parallel-all@workers=4").measure.workers == 4
 
 
 def test_a_scenarios_own_transaction_reset_and_readback_reach_the_job() -> None:
-    made = job("delete-pk", size=50)
+    made = job_of("delete-pk", size=50)
     assert made.transaction == "immediate"
     assert (made.reset[0], made.reset_every) == ("DELETE FROM accounts", 40)
     assert [column.name for column in made.readback[0].columns] == [
@@ -132,12 +101,12 @@ def test_a_scenarios_own_transaction_reset_and_readback_reach_the_job() -> None:
 
 
 def test_a_pool_is_no_longer_than_what_there_is_to_draw_from() -> None:
-    assert len(keys(job("delete-pk", size=100))[0]) == 64
-    assert len(keys(job("delete-pk", size=10_000))[0]) == 4096
+    assert len(keys(job_of("delete-pk", size=100))[0]) == 64
+    assert len(keys(job_of("delete-pk", size=10_000))[0]) == 4096
 
 
 def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
-    (rows,) = keys(job("insert-types@value=blob"))
+    (rows,) = keys(job_of("insert-types@value=blob"))
     assert all(len(bytes.fromhex(row[0])) == 17 for row in rows)
     big = generate.encoded
     assert [big(v) for v in (2**53 - 1, 2**53, -(2**53), b"\xff", None, 0.5)] == [
@@ -151,16 +120,16 @@ def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
 
 
 def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
-    assert job("get-pk").measure.warmup_ns == KNOWN.modes["quick"].warmup_ms[0] * 10**6
-    assert job("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
-    assert job("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
+    assert job_of("get-pk").measure.warmup_ns == KNOWN.modes["quick"].warmup_ms[0] * 10**6
+    assert job_of("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
+    assert job_of("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
 
 
 def test_engine_options_are_the_runners() -> None:
-    assert job("get-pk").connection.engine == {}
-    made = job("get-pk", engine={"threading": "serialized", "memstatus": 0})
+    assert job_of("get-pk").connection.engine == {}
+    made = job_of("get-pk", engine={"threading": "serialized", "memstatus": 0})
     assert made.connection.engine == {"threading": "serialized", "memstatus": 0}
-    assert made.connection.pragmas == job("get-pk").connection.pragmas
+    assert made.connection.pragmas == job_of("get-pk").connection.pragmas
 
 
 def with_step(**changes: Any) -> Catalog:
@@ -171,21 +140,10 @@ def with_step(**changes: Any) -> Catalog:
     return KNOWN.model_copy(update={"scenarios": {"get-pk": changed}})
 
 
-def test_wide_integers_are_read_as_the_runner_can(tmp_path: Path) -> None:
+def test_wide_integers_are_read_as_the_runner_can() -> None:
     known = with_step(wide=True)
-    case = cases.make_case(
-        "get-pk", cases.parse_case("get-pk", known)[1], known, known.modes["quick"]
-    )
     for kinds, manner in ((["number", "bigint"], "bigint"), (["number"], "number")):
-        made = jobs.make_job(
-            *(case, known),
-            mode="measure",
-            cell="get-pk/x",
-            database=tmp_path,
-            size=1000,
-            output=tmp_path,
-            integers=kinds,
-        )
+        made = job_of("get-pk", known=known, integers=kinds)
         assert made.steps[0].integers == manner
 
 
@@ -197,7 +155,9 @@ def test_a_verification_asks_for_what_all_sqlites_agree_on(reals: str, answer: s
         columns={"n": "text", "r": "real?"},
         reals=reals,
     )
-    timed, verified = (job("get-pk", mode, known=known).steps[0] for mode in ("measure", "verify"))
+    timed, verified = (
+        job_of("get-pk", mode, known=known).steps[0] for mode in ("measure", "verify")
+    )
     assert timed.sql == "SELECT 'a{b' AS n, 1.5 AS r"
     assert [(c.name, c.type, c.nullable) for c in verified.columns] == [
         ("n", "text", False),
@@ -208,68 +168,68 @@ def test_a_verification_asks_for_what_all_sqlites_agree_on(reals: str, answer: s
 
 
 def test_a_cold_process_is_inspected_only_when_verified() -> None:
-    assert job("startup-first-row", "verify").inspect
-    assert not job("startup-first-row").inspect
-    assert job("get-pk").inspect
+    assert job_of("startup-first-row", "verify").inspect
+    assert not job_of("startup-first-row").inspect
+    assert job_of("get-pk").inspect
 
 
 def test_the_start_up_scenario_has_neither_steps_nor_database() -> None:
-    made = job("startup-noop")
+    made = job_of("startup-noop")
     assert (made.steps, made.database) == ([], None)
 
 
 def test_a_variant_says_how_the_database_is_opened() -> None:
-    plain, changed = job("threads"), job("threads@option=immutable")
+    plain, changed = job_of("threads"), job_of("threads@option=immutable")
     assert plain.database
     assert changed.database
     assert (plain.database.mode, plain.database.uri) == ("readwrite", {})
     assert (changed.database.mode, changed.database.uri) == ("readonly", {"immutable": "1"})
     assert [v for n, v in changed.connection.pragmas if n == "journal_mode"] == ["DELETE"]
     assert len(changed.connection.pragmas) == len(plain.connection.pragmas)
-    flagged = job("threads@option=no-mutex").database
+    flagged = job_of("threads@option=no-mutex").database
     assert flagged
     assert flagged.flags == ["no-mutex"]
 
 
 def test_engine_options_of_a_variant_stand_beside_the_runners_own() -> None:
-    made = job("threads@option=multi-thread+no-memstatus", engine={"threading": "serialized"})
+    made = job_of("threads@option=multi-thread+no-memstatus", engine={"threading": "serialized"})
     assert made.connection.engine == {"threading": "multi-thread", "memstatus": 0}
     assert jobs.question(made).connection.engine == {}
 
 
 def test_the_oracle_is_asked_without_flags_and_parameters() -> None:
-    asked = jobs.question(job("threads@option=immutable"))
+    asked = jobs.question(job_of("threads@option=immutable"))
     assert asked.database
     assert (asked.database.uri, asked.database.flags) == ({}, [])
 
 
 def test_a_memory_database_is_filled_by_setup() -> None:
-    made = job("foo-get")
+    made = job_of("foo-get")
     assert made.database
     assert made.database.path == ":memory:"
     assert made.connection.setup[0].startswith("CREATE TABLE foo(")
 
 
 def test_a_variant_may_name_another_fixture_and_transaction() -> None:
-    assert case("key").fixture == "keys-rowid"
-    assert case("key@design=hash").fixture == "keys-hash"
-    assert job("events-window@begin=immediate").transaction == "immediate"
-    assert job("foo-in-transaction").transaction == "read"
+    assert case_of("key").fixture == "keys-rowid"
+    assert case_of("key@design=hash").fixture == "keys-hash"
+    assert job_of("events-window@begin=immediate").transaction == "immediate"
+    assert job_of("foo-in-transaction").transaction == "read"
 
 
 def test_workers_are_those_of_all_processes() -> None:
-    assert job("icons@workers=8").measure.workers == 16
-    assert case("icons@workers=8").processes == 2
+    assert job_of("icons@workers=8").measure.workers == 16
+    assert case_of("icons@workers=8").processes == 2
 
 
 def test_fixed_counts_have_no_warm_up_by_time() -> None:
-    made = job("events-window", warmup_ms=450)
+    made = job_of("events-window", warmup_ms=450)
     assert (made.measure.warmup_ns, made.measure.warmup_iterations) == (0, 1)
     assert made.measure.iterations == KNOWN.scenarios["events-window"].iterations
 
 
 def test_a_writer_has_steps_and_a_pace_of_its_own() -> None:
-    made = job("writer-and-readers")
+    made = job_of("writer-and-readers")
     assert made.writer
     assert made.measure.rate == KNOWN.scenarios["writer-and-readers"].rate
     assert made.writer.steps[0].operation == "run"
@@ -310,7 +270,7 @@ def test_a_file_has_a_path_and_a_content(changes: dict[str, Any], told: str) -> 
 
 
 def test_files_are_those_beside_the_database_in_the_order_of_the_keys() -> None:
-    rows, files = job("blobs").steps[0].parameters, job("blobs@from=file").steps[0].parameters
+    rows, files = job_of("blobs").steps[0].parameters, job_of("blobs@from=file").steps[0].parameters
     assert rows
     assert files
     assert files.rows == [[str(Path("users.files") / str(key))] for (key,) in rows.rows]
@@ -318,7 +278,7 @@ def test_files_are_those_beside_the_database_in_the_order_of_the_keys() -> None:
 
 def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
     step = {"operation": "execute", "sql": "BEGIN"}
-    made = job("writer-and-readers").model_dump()
+    made = job_of("writer-and-readers").model_dump()
     writer = {"steps": [step], "operations": 1}
     alone: dict[str, Any] = {**made, "transaction": "none", "steps": [step], "writer": writer}
     assert Job.model_validate(alone).steps[0].operation == "execute"
@@ -329,20 +289,20 @@ def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
 
 
 def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() -> None:
-    made = job("get-pk")
+    made = job_of("get-pk")
     assert "writer" not in made.text()
     assert Job.model_validate_json(made.text()) == made
 
 
 def test_values_are_left_unread_by_rows_alone() -> None:
-    (step,) = job("small-all@values=unread").steps
+    (step,) = job_of("small-all@values=unread").steps
     assert step.values == "unread"
-    assert '"values":"unread"' in job("small-all@values=unread").text().replace(" ", "")
-    assert '"values"' not in job("small-all").text()
+    assert '"values":"unread"' in job_of("small-all@values=unread").text().replace(" ", "")
+    assert '"values"' not in job_of("small-all").text()
 
 
 def test_a_statement_of_several_tuples_has_their_placeholders_and_parameters() -> None:
-    (step,) = job("insert-tuples@many=10").steps
+    (step,) = job_of("insert-tuples@many=10").steps
     assert step.sql == f"INSERT INTO integers VALUES {', '.join(['(?)'] * 10)}"
     assert step.parameters is not None
     assert step.parameters.types == ["integer"] * 10
@@ -359,7 +319,7 @@ def test_a_statement_of_several_tuples_has_their_placeholders_and_parameters() -
 
 
 def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() -> None:
-    most, fewer = job("service-mixed"), job("service-mixed@mix=70-30")
+    most, fewer = job_of("service-mixed"), job_of("service-mixed@mix=70-30")
     assert most.writer
     assert fewer.writer
     assert (most.measure.rate, most.writer.rate) == (7600, 400)
@@ -368,7 +328,7 @@ def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() ->
         assert mixed.writer
         reads, writes = mixed.measure.operations_per_iteration, mixed.writer.operations
         assert reads / (reads + writes) == pytest.approx(share)
-    alone, manual = job("service-checkpoint"), job("service-checkpoint@checkpoint=manual")
+    alone, manual = job_of("service-checkpoint"), job_of("service-checkpoint@checkpoint=manual")
     assert alone.writer
     assert manual.writer
     assert len(manual.writer.steps) == len(alone.writer.steps) + 1
@@ -376,11 +336,11 @@ def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() ->
 
 
 def test_a_timer_stands_beside_tasks_of_the_thread_that_the_axis_says() -> None:
-    main, apart = job("service-event-loop"), job("service-event-loop@thread=worker")
+    main, apart = job_of("service-event-loop"), job_of("service-event-loop@thread=worker")
     assert main.measure.event_loop == EventLoop(timer_ms=10, thread="main")
     assert apart.measure.event_loop == EventLoop(timer_ms=10, thread="worker")
     assert main.steps == apart.steps
-    assert job("get-pk").measure.event_loop is None
+    assert job_of("get-pk").measure.event_loop is None
 
 
 @pytest.mark.parametrize("more", [{"workers": 2}, {"share": {}}])

@@ -8,16 +8,14 @@ from hypothesis import strategies as st
 
 from sqlitmus.catalog import cases as made
 from sqlitmus.catalog import claims as claimfiles
-from sqlitmus.catalog import definitions, plan
-from sqlitmus.catalog.cases import PlannedCase, make_case, parse_case
+from sqlitmus.catalog import plan
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.choose import choose, mode_of
-from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import ASPECTS, differences, facts
 from sqlitmus.catalog.scenario import Variant
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from tests.known import KNOWN, ROOT, case_of
 
-KNOWN = definitions.load()
 NODE, BUN, FLOOR = (KNOWN.runners[name] for name in ("node", "bun", "rust-ffi"))
 QUICK = KNOWN.modes["quick"]
 IDS = [case.id for suite in KNOWN.suites.values() for case in made.cases_of(suite, KNOWN, QUICK)]
@@ -72,7 +70,7 @@ def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str)
 
 
 def test_each_scenario_is_in_smoke_and_in_full_or_under_load_or_in_a_claim() -> None:
-    claims = claimfiles.read(paths.SCENARIOS / "claims", KNOWN).values()
+    claims = claimfiles.read(ROOT / "scenarios" / "claims", KNOWN).values()
     claimed = {made.parse_case(case, KNOWN)[0] for claim in claims for case, _ in claim.cells()}
     asked: dict[str, set[str]] = {}
     for name in ("smoke", "service", "full"):
@@ -90,7 +88,7 @@ def test_the_help_of_the_full_suite_tells_its_cases_and_its_budget() -> None:
     assert KNOWN.modes[KNOWN.suites["full"].mode].budget_s == 3600
     many = len(made.cases_of(KNOWN.suites["full"], KNOWN, QUICK))
     told = f"# Measure: the full suite, {many} cases, budget one hour; "
-    assert told in (paths.CLONE / "Justfile").read_text("utf-8")
+    assert told in (ROOT / "Justfile").read_text("utf-8")
 
 
 def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:
@@ -116,8 +114,7 @@ def test_the_first_override_that_fits_decides_the_operations() -> None:
 
 
 def test_a_case_carries_profile_and_workers() -> None:
-    name, axes = made.parse_case("parallel-get-pk@workers=4", KNOWN)
-    case = made.make_case(name, axes, KNOWN, QUICK)
+    case = case_of("parallel-get-pk@workers=4")
     assert case.workers == 4
     assert case.pragmas == KNOWN.profiles["normalised"].pragmas
     counts = case.iterations, case.warmup_iterations, case.warmup_ms
@@ -125,7 +122,7 @@ def test_a_case_carries_profile_and_workers() -> None:
 
 
 def test_a_cold_case_is_one_operation_without_warm_up() -> None:
-    case = made.make_case("startup-noop", {}, KNOWN, KNOWN.modes["standard"])
+    case = case_of("startup-noop", mode="standard")
     assert (case.metric, case.iterations, case.warmup_iterations, case.warmup_ms) == (
         "cold",
         1,
@@ -215,14 +212,8 @@ class Planned:
 
 
 @pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return definitions.load()
-
-
-@pytest.fixture(scope="module")
-def cases(catalog: Catalog) -> list[PlannedCase]:
-    ids = ("get-pk", "insert-transaction@profile=durable")
-    return [make_case(*parse_case(name, catalog), catalog, catalog.modes["quick"]) for name in ids]
+def cases() -> list[PlannedCase]:
+    return [case_of("get-pk"), case_of("insert-transaction@profile=durable")]
 
 
 CHANGES: dict[str, Any] = {
@@ -264,10 +255,10 @@ def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> No
     assert differences(base, other) == []
 
 
-def test_a_definition_that_is_gone_differs(catalog: Catalog, cases: list[PlannedCase]) -> None:
-    hashes = plan.definitions(catalog, cases)
+def test_a_definition_that_is_gone_differs(cases: list[PlannedCase]) -> None:
+    hashes = plan.definitions(KNOWN, cases)
     assert set(hashes) >= {"scenario get-pk", "fixture users", "profile durable"}
-    smaller = catalog.model_copy(
-        update={"scenarios": {k: v for k, v in catalog.scenarios.items() if k != "get-pk"}}
+    smaller = KNOWN.model_copy(
+        update={"scenarios": {k: v for k, v in KNOWN.scenarios.items() if k != "get-pk"}}
     )
     assert differences(hashes, plan.definitions(smaller, cases)) == ["scenario get-pk"]

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions, fixture, presets
+from sqlitmus.catalog import cases, fixture, presets
 from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from tests.known import KNOWN, ROOT
 
 SETTING = {"title": "t", "groups": ["reads"], "does": "It does this."}
 GROUP = {"title": "reads", "scenario": "get-pk", "operations": 1, "databases": ["small"]}
@@ -17,7 +17,7 @@ GROUP = {"title": "reads", "scenario": "get-pk", "operations": 1, "databases": [
 
 @pytest.fixture(scope="module")
 def tried() -> Trying:
-    return trying(read(), definitions.load(), "node")
+    return trying(read(), KNOWN, "node")
 
 
 def settings(*setting: dict[str, Any]) -> Settings:
@@ -62,8 +62,7 @@ def test_a_catalogue_without_the_file_has_the_clones(tmp_path: Path) -> None:
 
 
 def test_a_group_whose_scenario_the_catalogue_lacks_is_refused_with_its_name() -> None:
-    known = definitions.load()
-    bare = known.model_copy(update={"scenarios": {"get-const": known.scenarios["get-const"]}})
+    bare = KNOWN.model_copy(update={"scenarios": {"get-const": KNOWN.scenarios["get-const"]}})
     with pytest.raises(UsageError, match=r"settings.toml: there is no scenario 'get-pk'"):
         trying(settings(CACHE), bare, "node")
 
@@ -136,7 +135,7 @@ def test_what_fits_neither_is_not_measured_and_says_why(tried: Trying) -> None:
 
 
 def test_a_page_size_is_that_of_the_file(tmp_path: Path) -> None:
-    spec = definitions.load().fixtures["ledger"]
+    spec = KNOWN.fixtures["ledger"]
     small = fixture.ensure("ledger", spec, "s", "delete", tmp_path)
     large = fixture.ensure("ledger", spec, "s", "wal", tmp_path, page_size=16_384)
     sizes = [int.from_bytes(file.read_bytes()[16:18], "big") for file in (small, large)]
@@ -144,8 +143,7 @@ def test_a_page_size_is_that_of_the_file(tmp_path: Path) -> None:
 
 
 GOOD = 'title = "a service"\nsummary = "it reads"\n'
-KNOWN = definitions.load()
-FILE_PRESETS = paths.CLONE / "scenarios" / "presets.toml"
+FILE_PRESETS = ROOT / "scenarios" / "presets.toml"
 
 
 def written(folder: Path, text: str) -> Path:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions, fixture, jobs
+from sqlitmus.catalog import fixture
 from sqlitmus.catalog.cases import VERIFIED, PlannedCase, make_case, override_of
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.run.plan.counts import Observed, Turning, allocate, work
 from sqlitmus.vocabulary.contract import Step, Value
+from tests.known import KNOWN, case_of, job_of
 
-KNOWN = definitions.load()
 WRITING = [
     name
     for name, spec in KNOWN.scenarios.items()
@@ -67,9 +67,7 @@ def test_no_row_is_written_twice_where_that_is_other_work(name: str, size: str) 
     for case in planned(spec, name):
         assert case.warmup_operations
         assert case.timed_operations
-        made = jobs.make_job(
-            case, KNOWN, mode="measure", cell="a/b", database=Path("x"), size=rows, output=Path("y")
-        )
+        made = job_of(case, size=rows)
         (step,) = made.steps
         assert step.parameters
         executed = made.reset_every or case.warmup_operations + case.timed_operations
@@ -184,14 +182,12 @@ def test_no_operation_finds_its_work_done(name: str, fixtures: Path, tmp_path: P
     """Each quarter of the stated work writes about as many pages as the first."""
     spec = KNOWN.scenarios[name]
     assert spec.fixture
-    case = cases.make_case(*cases.parse_case(name, KNOWN), KNOWN, KNOWN.modes["quick"])
+    case = case_of(name)
     source = fixture.ensure(spec.fixture, KNOWN.fixtures[spec.fixture], SIZE, "wal", fixtures)
     copy = tmp_path / "copy.db"
     fixture.fresh_copy(source, copy)
     size = fixture.rows(KNOWN.fixtures[spec.fixture], SIZE)
-    job = jobs.make_job(
-        case, KNOWN, mode="measure", cell="a/b", database=copy, size=size, output=tmp_path
-    )
+    job = job_of(case, database=copy, size=size)
     counts = override_of(spec, case.axes)
     total = (counts.warmup_operations or 0) + (counts.timed_operations or 0) or case.total
     steps = job.steps

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import Package
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.fakes.registry import Npm
+from tests.known import KNOWN
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake is a shell script")
 
@@ -168,7 +168,7 @@ def test_without_npm_the_hint_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_version_is_the_drivers_where_it_comes_from_npm_and_else_the_runtimes() -> None:
-    known = definitions.load().runners
+    known = KNOWN.runners
     runners = [spec for spec in known.values() if spec.role == "runner"]
     scripted = [spec for spec in runners if spec.runtime in ("Node", "Bun", "Deno")]
     found = {spec.name: subject.package_of(spec).title for spec in scripted}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, runners
+from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
@@ -20,6 +20,7 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
 from tests import left_out
 from tests.fakes.registry import Npm
+from tests.known import KNOWN
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
 
@@ -55,7 +56,7 @@ def known(tmp_path: Path) -> Catalog:
     (tmp_path / "sources").mkdir()
     folders = {spec.name: tmp_path / "sources" for spec in specs}
     named = {spec.name: spec for spec in specs}
-    return definitions.load().model_copy(update={"runners": named, "folders": folders})
+    return KNOWN.model_copy(update={"runners": named, "folders": folders})
 
 
 @pytest.fixture
@@ -256,7 +257,7 @@ def test_a_real_version_of_a_driver_is_fetched_and_loaded(
     if subprocess.run(ping, capture_output=True, check=False).returncode:
         pytest.skip("npm cannot reach its registry")
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
-    (found,) = installed(resolve(["node-better-sqlite3@13.1"], definitions.load(), tools))
+    (found,) = installed(resolve(["node-better-sqlite3@13.1"], KNOWN, tools))
     assert found.description
     version = found.description.identity.driver.version
     assert version.startswith("13.1.")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sqlitmus.catalog import definitions
 from sqlitmus.run.verify import context
 from sqlitmus.vocabulary.contract import Job, Level, levels
 from tests.contract.started import CONTRACT, description, start
+from tests.known import KNOWN
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
 # Builds that differ from another runner in compile options only do this part of the vectors.
-TWINS = [name for name, spec in definitions.load().runners.items() if spec.role == "variant"]
+TWINS = [name for name, spec in KNOWN.runners.items() if spec.role == "variant"]
 ONE_IN = 10
 TIMEOUT_S = 300
 
@@ -56,7 +56,7 @@ def vectors_of(name: str) -> list[str]:
 
 def slow(name: str, vector: str) -> bool:
     """Whether this runner's own tests do a vector instead, as its file says."""
-    return vector.partition("-")[0] in definitions.load().runners[name].slow_vectors
+    return vector.partition("-")[0] in KNOWN.runners[name].slow_vectors
 
 
 def beyond(name: str, vector: str) -> bool:

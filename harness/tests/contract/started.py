@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, runners
+from sqlitmus.catalog import runners
 from sqlitmus.vocabulary import paths
 from tests import left_out
+from tests.known import KNOWN, ROOT
 
 Json = dict[str, Any]
-CONTRACT = paths.RUNNERS / "contract"
+CONTRACT = ROOT / "runners" / "contract"
 # those that set-up can make: one whose tool only a user has is another's code with that tool
-RUNNERS = [name for name, spec in definitions.load().runners.items() if not spec.without]
+RUNNERS = [name for name, spec in KNOWN.runners.items() if not spec.without]
 
 
 def of_runners(names: list[str]) -> pytest.MarkDecorator:
@@ -28,7 +29,7 @@ each_runner = of_runners(RUNNERS)
 @cache
 def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     """Command line and environment of a runner, or why it is missing."""
-    spec = definitions.load().runners[name]
+    spec = KNOWN.runners[name]
     tools = paths.tools()
     if spec.tool not in tools.paths:
         return tools.missing.get(spec.tool, "run ./just setup")

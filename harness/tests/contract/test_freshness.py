@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner, Prober
 from tests.contract.performed import TWINS
 from tests.contract.started import RUNNERS, command, description, lacking, of_runners
+from tests.known import KNOWN
 
 NEEDS_NO_CACHE = ("open",)
 
@@ -15,7 +15,7 @@ NEEDS_NO_CACHE = ("open",)
 @of_runners([name for name in RUNNERS if name not in TWINS])
 def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
     line, environment = command(name)
-    spec = definitions.load().runners[name]
+    spec = KNOWN.runners[name]
     features = description(name)["features"]
     manners = [
         Manner(shape, integers, statement, operation)

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks.overhead import CASES, Pair, verdict
-from sqlitmus.catalog import definitions, runners
+from sqlitmus.catalog import runners
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.turns import Turns
 from sqlitmus.vocabulary import paths
 from tests.contract.started import command, of_runners
+from tests.known import KNOWN, ROOT
 
-BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "overhead.py"
-NAMES = [name for name, spec in definitions.load().runners.items() if spec.handwritten]
+BENCHMARK = ROOT / "harness" / "benchmarks" / "overhead.py"
+NAMES = [name for name, spec in KNOWN.runners.items() if spec.handwritten]
 # They open one cached fixture, which another process locks for a moment when it closes it.
 pytestmark = pytest.mark.xdist_group("handwritten")
 takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
@@ -22,9 +23,9 @@ takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes
 
 def pair_of(name: str, case: str, folder: Path) -> Pair:
     command(name)
-    catalog, tools = definitions.load(), paths.tools()
-    (installed,) = runners.discover(catalog, [name], tools)
-    return Pair.of(catalog, installed, case, folder, tools)
+    tools = paths.tools()
+    (installed,) = runners.discover(KNOWN, [name], tools)
+    return Pair.of(KNOWN, installed, case, folder, tools)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task, answers_of, text
-from sqlitmus.catalog import definitions, runners
+from sqlitmus.catalog import runners
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from tests import left_out
 from tests.contract.started import of_runners
+from tests.known import KNOWN
 
 USERS = "CREATE TABLE users(id INTEGER PRIMARY KEY, created, email, score, active)"
 SINK = "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL, d BLOB)"
@@ -61,7 +62,7 @@ def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
     for word in COMMANDS[name]:
         if word.startswith("{") and word.endswith("}"):
             left_out.tool(word[1:-1])
-    programs = Programs(definitions.load(), [name], paths.tools(), tmp_path)
+    programs = Programs(KNOWN, [name], paths.tools(), tmp_path)
     program = programs.start(name, task(work, tmp_path))
     try:
         alone, *together = program.work(16), program.work(3, 5)
@@ -98,7 +99,7 @@ def test_writes_that_are_not_in_the_file_are_found_out(tmp_path: Path) -> None:
 
 def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
     left_out.tool("node")
-    programs = Programs(definitions.load(), ["node"], paths.tools(), tmp_path)
+    programs = Programs(KNOWN, ["node"], paths.tools(), tmp_path)
     asked = task("user", tmp_path)
     asked.pragmas.append("PRAGMA nonsense;; nonsense")
     with pytest.raises(
@@ -110,12 +111,12 @@ def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
     """Every case of the benchmark."""
-    catalog, folder = definitions.load(), tmp_path_factory.mktemp("tasks")
-    (oracle,) = runners.discover(catalog, ["python"], paths.tools())
+    folder = tmp_path_factory.mktemp("tasks")
+    (oracle,) = runners.discover(KNOWN, ["python"], paths.tools())
     made: dict[str, Task] = {}
     for number, case in enumerate(CASES):
         (folder / str(number)).mkdir()
-        made[case] = Task.of(catalog, case, oracle, folder / str(number))
+        made[case] = Task.of(KNOWN, case, oracle, folder / str(number))
     return made
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import definitions
-from sqlitmus.vocabulary import paths
 from tests.contract.performed import file_of, written
 from tests.contract.started import of_runners, start
+from tests.known import KNOWN, RUNNERS
 
 GENERATING = [
     name
-    for name, spec in definitions.load().runners.items()
+    for name, spec in KNOWN.runners.items()
     if spec.runtime in ("Node", "Bun", "Deno", "Python")
 ]
 VARIED = [
@@ -28,7 +27,7 @@ VARIED = [
     "types-iterate-array-measure",
     "writer-workers-measure",
 ]
-ORACLE = paths.RUNNERS / "python"
+ORACLE = RUNNERS / "python"
 # Tells every text that is compiled as the loop is.
 LISTENING = """
 import json, pathlib, runpy, sys

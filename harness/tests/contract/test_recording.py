@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary import detail, paths
+from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.detail import bucket
+from tests.known import RUNNERS
 
-ORACLE = paths.RUNNERS / "python"
+ORACLE = RUNNERS / "python"
 PROGRAM = ORACLE / "main.py"
 WRITE = "INSERT INTO t DEFAULT VALUES"
 MS = 1_000_000

@@ -10,12 +10,12 @@ from typing import get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
-from sqlitmus.vocabulary import contract, paths
+from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import LEVELS, Job, Level, levels
 from tests.contract.performed import VECTORS
 from tests.contract.started import CONTRACT, Json
+from tests.known import KNOWN, ROOT, RUNNERS
 
 JOB = Draft202012Validator(schemas()["job"])
 
@@ -76,11 +76,10 @@ def test_the_schema_refuses_what_the_contract_does_not_know() -> None:
     assert not JOB.is_valid({k: v for k, v in job.items() if k != "output"})
 
 
-CONTRACT_RUNNER_FOLDERS = paths.RUNNERS / "contract" / "CONTRACT.md"
-KNOWN = definitions.load()
+CONTRACT_RUNNER_FOLDERS = RUNNERS / "contract" / "CONTRACT.md"
 FOLDERS = sorted(
     {
-        folder.relative_to(paths.RUNNERS).as_posix()
+        folder.relative_to(RUNNERS).as_posix()
         for name, spec in KNOWN.runners.items()
         for source in [".", *spec.sources]
         if (folder := (KNOWN.folders[name] / source).resolve()).is_dir()
@@ -91,7 +90,7 @@ BEGINNING = "The loop that is timed is here: "
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_readme_begins_with_where_the_timed_loop_is(folder: str) -> None:
-    readme = paths.RUNNERS / folder / "README.md"
+    readme = RUNNERS / folder / "README.md"
     lines = [line for line in readme.read_text("utf-8").splitlines() if line]
     assert len(lines) <= 40
     assert lines[0].startswith("# ")
@@ -105,14 +104,14 @@ def test_a_readme_begins_with_where_the_timed_loop_is(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_files_that_a_readme_names_exist(folder: str) -> None:
-    readme = paths.RUNNERS / folder / "README.md"
+    readme = RUNNERS / folder / "README.md"
     text = readme.read_text("utf-8")
     named = re.findall(r"`([\w./-]+\.(?:js|rs|cs|py|toml|md))`", text)
     asked = re.findall(r"(?<= )(runners/\S+)", text)
     for file in named:
         assert (readme.parent / file).is_file(), file
     for file in asked:
-        assert (paths.ROOT / file).is_file(), file
+        assert (ROOT / file).is_file(), file
 
 
 def concepts() -> tuple[list[str], list[list[str]]]:
@@ -130,7 +129,7 @@ def test_the_table_of_concepts_names_files_that_exist() -> None:
         assert len(cells) == len(sources) > 3, concept
         for source, cell in zip(sources, cells, strict=True):
             for file in re.findall(r"`([^`]+)`", cell):
-                assert (paths.RUNNERS / source / file).is_file(), f"{concept}: {source}/{file}"
+                assert (RUNNERS / source / file).is_file(), f"{concept}: {source}/{file}"
 
 
 def imported(file: Path) -> set[Path]:
@@ -141,7 +140,7 @@ def imported(file: Path) -> set[Path]:
 
 
 def test_no_javascript_file_imports_itself_through_others() -> None:
-    folder = paths.RUNNERS / "javascript"
+    folder = RUNNERS / "javascript"
     files = {f.resolve() for f in [*folder.glob("*.js"), *folder.glob("drivers/*.js")]}
     graph = {file: imported(file) & files for file in files}
     assert sum(map(len, graph.values())) > 40

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import host
-from sqlitmus.vocabulary import paths
 from tests.contract.started import command, description, each_runner
+from tests.known import RUNNERS
 
 
 @pytest.fixture
 def system() -> ModuleType:
     """The oracle's module."""
-    file = paths.RUNNERS / "python" / "system.py"
+    file = RUNNERS / "python" / "system.py"
     spec = importlib.util.spec_from_file_location("oracle_system", file)
     assert spec
     assert spec.loader
@@ -150,7 +150,7 @@ def test_a_thread_that_ends_while_deno_reads_its_file_is_no_failure(tmp_path: Pa
     """It was one, now and then: the file of a thread that has ended says ESRCH once it is open."""
     line, environment = command("deno")
     script = tmp_path / "ended.js"
-    script.write_text(ENDED.format(system=(paths.RUNNERS / "deno/system.js").as_uri()), "utf-8")
+    script.write_text(ENDED.format(system=(RUNNERS / "deno/system.js").as_uri()), "utf-8")
     told = subprocess.run(
         [line[0], "run", "--no-config", "-A", str(script)],
         env=environment,

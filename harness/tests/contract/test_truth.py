@@ -11,12 +11,12 @@ from benchmarks import example_database
 from benchmarks.agreement import Bounds, Published, Run
 from benchmarks.truth import COMMANDS, report
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit
 from tests import left_out
 from tests.contract.started import command
+from tests.known import ROOT
 
-BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "truth.py"
+BENCHMARK = ROOT / "harness" / "benchmarks" / "truth.py"
 DRIVERS = ("node", "rust")
 # It measures under the lock of the machine, as the handwritten loops do.
 pytestmark = pytest.mark.xdist_group("handwritten")
@@ -52,7 +52,7 @@ def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
 
 @pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path: Path) -> None:
-    file = Path(shutil.copy(paths.ROOT / "docs/workload/app.toml", tmp_path))
+    file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
     example_database.write(tmp_path / "app.db", 400)
     before = (tmp_path / "app.db").read_bytes()
     done = truth("--workload", str(file), "--", "--mode", "smoke")

@@ -9,7 +9,6 @@ from typing import get_args
 
 import pytest
 
-from sqlitmus.catalog import definitions
 from sqlitmus.run.verify import context
 from sqlitmus.vocabulary.contract import (
     Description,
@@ -37,6 +36,7 @@ from tests.contract.started import (
     lacking,
     start,
 )
+from tests.known import KNOWN
 
 
 def asks_for_more(job: Job, features: Json) -> list[str]:
@@ -90,7 +90,7 @@ def check_vector(name: str, vector: str, answer: Performed) -> None:
         more = asks_for_more(job, description(name)["features"])
         assert more, f"unsupported ({result['reason']}), but all that is asked for is in features"
         return
-    if vector.startswith("nul-") and not definitions.load().runners[name].nul_in_text:
+    if vector.startswith("nul-") and not KNOWN.runners[name].nul_in_text:
         assert result["status"] == want["status"], result.get("error") or result.get("reason")
         assert result["digest"] != want["digest"], "it reads U+0000 now: say so in its runner.toml"
         return

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import definitions
 from sqlitmus.cli.options import save
-from sqlitmus.vocabulary import paths
+from tests.known import KNOWN, ROOT
 
 CODE = [
-    *(paths.ROOT / "harness" / "sqlitmus").rglob("*.py"),
-    *(paths.ROOT / "runners" / "python").glob("*.py"),
+    *(ROOT / "harness" / "sqlitmus").rglob("*.py"),
+    *(ROOT / "runners" / "python").glob("*.py"),
 ]
 
 
@@ -23,7 +22,7 @@ def test_no_code_leaves_line_ends_or_encodings_to_the_system(call: str) -> None:
 
 
 def test_the_checkout_has_one_character_at_the_end_of_a_line() -> None:
-    asked = ["git", "-C", str(paths.ROOT), "ls-files", "--eol"]
+    asked = ["git", "-C", str(ROOT), "ls-files", "--eol"]
     try:
         listed = subprocess.run(asked, capture_output=True, check=True).stdout.decode()
     except (OSError, subprocess.CalledProcessError):
@@ -41,11 +40,10 @@ def test_a_report_has_the_same_bytes_everywhere(tmp_path: Path) -> None:
 
 def test_the_longest_name_leaves_room_for_the_folder_of_a_clone() -> None:
     """Windows ends a path at 260 characters, unless it was told otherwise."""
-    loaded = definitions.load()
     cases = [
         f"{name}@{','.join(f'{axis}={max(values, key=len)}' for axis, values in spec.axes.items())}"
-        for name, spec in loaded.scenarios.items()
+        for name, spec in KNOWN.scenarios.items()
     ]
-    case, runner = max(cases, key=len), max(loaded.runners, key=len)
+    case, runner = max(cases, key=len), max(KNOWN.runners, key=len)
     folder = "results/2026-01-01T000000Z-a-label-of-20-chars/logs"
     assert len(f"{folder}/{case}.{runner}.measure.result.json") <= 260 - 60

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases, choose, definitions, fixture
+from sqlitmus.catalog import choose, fixture
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.measure import blocks
@@ -23,6 +23,7 @@ from sqlitmus.run.verify.invocations import Preparation
 from sqlitmus.vocabulary.contract import Counts, Job, Result
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, long_enough
+from tests.known import KNOWN, case_of
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
@@ -100,14 +101,13 @@ def test_what_was_not_answered_is_failed() -> None:
 
 
 def test_a_run_asks_in_the_manners_of_its_cases() -> None:
-    catalog = definitions.load()
     cases, _ = choose.choose(
-        catalog, "quick", catalog.modes["quick"], ["get-pk@shape=array", "all"], [], [], None
+        KNOWN, "quick", KNOWN.modes["quick"], ["get-pk@shape=array", "all"], [], [], None
     )
-    manners = freshness.manners_of(cases, catalog)
+    manners = freshness.manners_of(cases, KNOWN)
     assert manners == {ALL, Manner("array", "number", "prepared", "get")}
     # A driver may have one shape for all statements of a connection.
-    spec = catalog.runners["node"]
+    spec = KNOWN.runners["node"]
     assert [q.manners for q in freshness.questions(manners, ["number", "bigint"], spec)] == [
         (Manner("array", "number", "prepared", "get"),),
         (ALL,),
@@ -115,9 +115,8 @@ def test_a_run_asks_in_the_manners_of_its_cases() -> None:
 
 
 def test_integers_beyond_doubles_are_read_where_they_can_be() -> None:
-    catalog = definitions.load()
     bigint = GET._replace(integers="bigint")
-    node, rust = catalog.runners["node"], catalog.runners["rust"]
+    node, rust = KNOWN.runners["node"], KNOWN.runners["rust"]
     lossy = freshness.questions([GET, bigint], ["number", "bigint"], node)
     assert {q.manners: q.wide for q in lossy} == {(GET,): False, (bigint,): True}
     assert [q.wide for q in freshness.questions([GET], ["number"], rust)] == [True]
@@ -126,9 +125,8 @@ def test_integers_beyond_doubles_are_read_where_they_can_be() -> None:
 
 
 def test_texts_hold_what_a_runner_says_that_they_can() -> None:
-    catalog = definitions.load()
     for name in ("node", "deno"):
-        (question,) = freshness.questions([GET], ["number"], catalog.runners[name])
+        (question,) = freshness.questions([GET], ["number"], KNOWN.runners[name])
         texts = [row[3] for row in question.stored(0, changed=True)]
         assert ["\0" in str(text) for text in texts] == [name == "node"] * 3
 
@@ -184,7 +182,6 @@ def test_a_runner_that_cannot_be_asked_is_failed(clone: Clone) -> None:
     assert done.code == 4
 
 
-KNOWN = definitions.load()
 PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")
 
 
@@ -196,7 +193,7 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, copied: bool
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+    case = case_of(text)
     fixtures = Fixtures(KNOWN, "s", lambda _: None)
     ready = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path).job(case, PYTHON, "verify")
     assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
@@ -227,7 +224,7 @@ def test_a_timed_process_reads_back_only_what_the_harness_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, mode: Any, digest: bool, asked: bool
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+    case = case_of(text)
     preparation = Preparation(KNOWN, Fixtures(KNOWN, "s", print), Copies(), "s", tmp_path)
     ready = preparation.job(case, PYTHON, mode, digest=digest)
     assert bool(Job.model_validate_json(ready.file.read_bytes()).readback) is asked
@@ -243,8 +240,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
 ) -> None:
     fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
-    spec, axes = cases.parse_case(name, KNOWN)
-    case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
+    case = case_of(name)
     ready = Preparation(KNOWN, fixture, Copies(), "s", tmp_path).job(case, runner, "measure")
     assert (ready.target is not None) == leaves
     assert ready.readback, "the runner reads back in either case"
@@ -253,9 +249,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
 def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
     fixture: Any = SimpleNamespace(of=source(None))
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
-    case = cases.make_case(
-        *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
-    )
+    case = case_of("json@store=jsonb")
     preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
     texts = {
         plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
@@ -274,7 +268,7 @@ def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_sa
     preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
     targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
     for text in ("insert-autocommit", "update-pk"):
-        case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+        case = case_of(text)
         for seat, files in targets.items():
             files.add(preparation.job(case, runner, "measure", seat=seat).target)
     assert [len(files) for files in targets.values()] == [1, 1, 1]
@@ -309,7 +303,7 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
 
     seatings: Any = [
         SimpleNamespace(
-            case=cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"]),
+            case=case_of(text),
             runner=runner,
             digest=False,
             label="node",
@@ -327,7 +321,7 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
 def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") -> str:
     """What the oracle is asked by the case `text`, as a hash."""
     fixture: Any = SimpleNamespace(of=source(tmp_path / f"{text.partition('=')[2]}.db"))
-    case = cases.make_case(*cases.parse_case(text, known), known, known.modes["quick"])
+    case = case_of(text, known)
     preparation = Preparation(known, fixture, Copies(), size, tmp_path)
     return preparation.job(case.verified(), PYTHON, "verify", plain=True).question
 
@@ -380,11 +374,7 @@ def fixtures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]) -
     return Fixtures(KNOWN, "s", told.append)
 
 
-def case(text: str) -> PlannedCase:
-    return cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
-
-
-USERS, SHIPPED = case("get-pk"), case("get-pk@profile=shipped")
+USERS, SHIPPED = case_of("get-pk"), case_of("get-pk@profile=shipped")
 
 
 def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
@@ -449,7 +439,7 @@ def test_a_touched_file_with_the_same_content_is_no_harm(fixtures: Fixtures) -> 
 
 
 def test_a_case_without_a_fixture(fixtures: Fixtures) -> None:
-    assert fixtures.of(case("startup-noop")) is None
+    assert fixtures.of(case_of("startup-noop")) is None
     assert fixtures.harm() is None
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed, environment
 from sqlitmus.run.plan.counts import Observed
@@ -19,9 +18,10 @@ from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.paths import Tools
+from tests.known import KNOWN, RUNNERS, case_of
 
-SPEC = definitions.load().runners["python"]
-CONTRACT = paths.RUNNERS / "contract" / "vectors"
+SPEC = KNOWN.runners["python"]
+CONTRACT = RUNNERS / "contract" / "vectors"
 VECTORS = ("get-hit-and-miss-verify", "types-all-verify")
 
 
@@ -30,7 +30,7 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A catalogue's runners with a few vectors, and a memory of its own."""
     folder = tmp_path / "runners"
     ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(paths.RUNNERS / "python", folder / "python", ignore=ignore)
+    shutil.copytree(RUNNERS / "python", folder / "python", ignore=ignore)
     for name in VECTORS:
         shutil.copytree(CONTRACT / name, folder / "contract" / "vectors" / name)
     monkeypatch.setattr(paths, "OWN_RUNNERS", folder)
@@ -58,7 +58,7 @@ def test_the_clones_oracle_knows_all_that_it_can_be_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    context.prove(installed(paths.RUNNERS), tmp_path / "scratch", fresh=False)
+    context.prove(installed(RUNNERS), tmp_path / "scratch", fresh=False)
     performed = list((tmp_path / "scratch").glob("*/result.json"))
     assert len(performed) > 30
 
@@ -139,7 +139,6 @@ def test_of_what_must_fail_the_status_is_all() -> None:
     )
 
 
-KNOWN = definitions.load()
 WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")
 
 
@@ -157,10 +156,14 @@ def record(outcome: Any = "ok") -> Verified:
 def make_key(
     case_id: str = "get-pk", *, known: Catalog = KNOWN, size: str = "s", **runners: Installed
 ) -> str:
-    name, axes = cases.parse_case(case_id, known)
-    case = cases.make_case(name, axes, known, known.modes["quick"])
     runner = runners.get("runner", installed_memory("node"))
-    return key(case, known, size, runner, runners.get("oracle", installed_memory("python")))
+    return key(
+        case_of(case_id, known),
+        known,
+        size,
+        runner,
+        runners.get("oracle", installed_memory("python")),
+    )
 
 
 def test_what_was_judged_by_other_rules_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:

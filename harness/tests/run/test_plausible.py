@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.machine.proc import Writes
 from sqlitmus.machine.system import Limits
@@ -13,6 +12,7 @@ from sqlitmus.run.processes.process import Timing
 from sqlitmus.run.verify.bounds import Arrangement, contradiction
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.contract import Result
+from tests.known import KNOWN
 from tests.run.test_hyperfine import RESULT
 
 MS, S = 10**6, 10**9
@@ -245,7 +245,7 @@ def test_one_thread_that_only_reads_never_waits(
     scenario: str, changes: dict[str, Any], never: bool
 ) -> None:
     case = PlannedCase.model_construct(None, **{"workers": 1, "processes": None, **changes})
-    spec = definitions.load().scenarios[scenario]
+    spec = KNOWN.scenarios[scenario]
     assert Arrangement.of(case, spec).never_waits == never
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from sqlitmus.run.verify import proof
 from sqlitmus.run.verify.proof import Files, Unproven, checksum, digest
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Column, Job, Proof, Readback, Step
+from tests.known import RUNNERS
 from tests.run.test_judge import EACH, MEASURE, WANT, judge, measured
 
 ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]
@@ -344,7 +344,7 @@ def test_a_result_without_read_back_failed() -> None:
     assert judged(HELD, None, "d", tolerate_busy=True) == ("failed", reason)
 
 
-VECTORS = paths.RUNNERS / "contract" / "vectors"
+VECTORS = RUNNERS / "contract" / "vectors"
 
 
 def bound(step: Step, number: int) -> list[object]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.scenario import ScenarioStep
 from sqlitmus.run.verify.proof import (
     Counter,
@@ -22,8 +20,8 @@ from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.paths import Tools
 from tests.fakes.clone import Clone
 from tests.faults.stage import use_tool
+from tests.known import KNOWN, case_of
 
-KNOWN = definitions.load()
 # What the program does has to be counted although it leaves without a word to its libraries.
 PROGRAM = """
 import os, sys, threading
@@ -137,11 +135,6 @@ def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
     assert counter.counts() == (0, 0, 0)
 
 
-def case(case_id: str) -> PlannedCase:
-    name, axes = cases.parse_case(case_id, KNOWN)
-    return cases.make_case(name, axes, KNOWN, KNOWN.modes["standard"])
-
-
 @pytest.mark.parametrize(
     ("case_id", "expected"),
     [
@@ -153,7 +146,7 @@ def case(case_id: str) -> PlannedCase:
     ],
 )
 def test_transactions_of_an_iteration(case_id: str, expected: int) -> None:
-    assert transactions(case(case_id), KNOWN) == expected
+    assert transactions(case_of(case_id, mode="standard"), KNOWN) == expected
 
 
 def test_each_execution_without_a_transaction_commits() -> None:
@@ -161,7 +154,10 @@ def test_each_execution_without_a_transaction_commits() -> None:
     batch = scenarios["insert-transaction"]
     scenarios["insert-transaction"] = batch.model_copy(update={"transaction": "none"})
     known = KNOWN.model_copy(update={"scenarios": scenarios})
-    assert transactions(case("insert-transaction@profile=durable"), known) == 5 * 100
+    assert (
+        transactions(case_of("insert-transaction@profile=durable", mode="standard"), known)
+        == 5 * 100
+    )
 
 
 def test_commits_of_what_is_executed_do_not_follow_from_its_operations() -> None:
@@ -172,16 +168,20 @@ def test_commits_of_what_is_executed_do_not_follow_from_its_operations() -> None
     update = {"transaction": "none", "steps": steps}
     scenarios["insert-transaction"] = batch.model_copy(update=update)
     known = KNOWN.model_copy(update={"scenarios": scenarios})
-    assert transactions(case("insert-transaction@profile=durable"), known) == 0
+    assert transactions(case_of("insert-transaction@profile=durable", mode="standard"), known) == 0
 
 
 def test_only_files_that_are_written_are_counted() -> None:
     asked = ("insert-transaction", "get-pk", "foo-insert")
-    assert [writes_files(case(name), KNOWN) for name in asked] == [True, False, False]
+    assert [writes_files(case_of(name, mode="standard"), KNOWN) for name in asked] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_the_second_process_does_twice_the_operations_and_neither_warms_up() -> None:
-    first, second = counted_cases(case("insert-transaction@profile=durable"))
+    first, second = counted_cases(case_of("insert-transaction@profile=durable", mode="standard"))
     assert (first.operations, second.operations) == (5, 10)
     for one in (first, second):
         assert (one.iterations, one.warmup_iterations, one.warmup_ms) == (1, 0, 0)

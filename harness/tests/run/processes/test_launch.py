@@ -18,7 +18,6 @@ from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.processes.process import Invocation
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import (
     Column,
     Database,
@@ -32,10 +31,11 @@ from sqlitmus.vocabulary.contract import (
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import long_enough, running, until
+from tests.known import RUNNERS
 
 pytestmark = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
-ORACLE = [sys.executable, "-X", "utf8", str(paths.ROOT / "runners" / "python" / "main.py")]
+ORACLE = [sys.executable, "-X", "utf8", str(RUNNERS / "python" / "main.py")]
 FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
 
 

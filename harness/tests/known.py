@@ -1,0 +1,42 @@
+"""The clone's catalogue as tests ask it: cases and jobs by the names that users give them.
+
+What makes them can move without the tests that read them here.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sqlitmus.catalog import cases, definitions, jobs
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
+
+ROOT = paths.CLONE
+RUNNERS = ROOT / "runners"
+KNOWN = definitions.load()
+
+
+def read(folder: Path) -> Catalog:
+    """The catalogue of a folder that has all of its own."""
+    return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")
+
+
+def case_of(text: str, known: Catalog = KNOWN, mode: str = "quick") -> PlannedCase:
+    """The case that `text` names."""
+    return cases.make_case(*cases.parse_case(text, known), known, known.modes[mode])
+
+
+def job_of(
+    of: str | PlannedCase, mode: Any = "measure", known: Catalog = KNOWN, **given: Any
+) -> Job:
+    """The job of a case that is given or named, of 1,000 rows unless another `size` is `given`."""
+    planned = case_of(of, known) if isinstance(of, str) else of
+    has_fixture = known.scenarios[planned.scenario].fixture
+    usual: dict[str, Any] = {
+        "cell": f"{planned.id}/x",
+        "database": Path("users.db") if has_fixture else None,
+        "size": 1000,
+        "output": Path("result.json"),
+    }
+    return jobs.make_job(planned, known, mode=mode, **{**usual, **given})
