@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +173,16 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
     """Nanoseconds per unit: 1000 x the runner's ratio x noise, the block's part of it shared."""
 
     def time(c: int, label: str, block: int) -> float:
-        shared = np.random.default_rng([1, c, block]).normal(0, 0.05)
-        own = np.random.default_rng([2, c, block, *label.encode()]).normal(0, spread)
-        return 1000 * (ratios or {}).get(label, 1.0) * float(np.exp(shared + own))
+        noise = 0.05 * drawn(1, c, block) + spread * drawn(2, c, block, *label.encode())
+        return 1000 * (ratios or {}).get(label, 1.0) * float(np.exp(noise))
 
     return time
+
+
+@cache
+def drawn(*seed: int) -> float:
+    """A standard normal value that `seed` decides."""
+    return float(np.random.default_rng(seed).standard_normal())
 
 
 def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:

@@ -19,6 +19,7 @@ from tests.analysis.runs import (
     case,
     checks,
     counts,
+    drawn,
     from_records,
     plan,
     runner,
@@ -34,9 +35,8 @@ def recorded(effect: Effect, *, blocks: int = 120, seed: int = 3, spread: float 
 
     def time(_case: int, label: str, block: int) -> float:
         copy = NAMES.index(label)
-        shared = np.random.default_rng([seed, block]).normal(0, 0.05)
-        own = np.random.default_rng([seed, block, 1 + copy]).normal(0, spread)
-        return 1000 * effect(copy, block) * float(np.exp(shared + own))
+        noise = 0.05 * drawn(seed, block) + spread * drawn(seed, block, 1 + copy)
+        return 1000 * effect(copy, block) * float(np.exp(noise))
 
     times: Times = time
     planned = plan(
@@ -166,15 +166,16 @@ NOISE = np.random.default_rng(11).normal(0, 0.02, 300_000)  # reports share litt
 
 
 @pytest.mark.parametrize(
-    ("runners", "blocks", "count"),
-    [(2, 30, 80), (9, 10, 200), (9, 30, 40)],
+    ("runners", "blocks", "count", "most"),
+    # intervals of all pairs of nine at once are wider than they need be, which a lower bound tests
+    [(2, 30, 80, 0.05), (9, 10, 80, 0.02), (9, 30, 20, 0.05)],
 )
 def test_at_most_5_percent_of_reports_tell_equal_runners_apart(
-    runners: int, blocks: int, count: int
+    runners: int, blocks: int, count: int, most: float
 ) -> None:
     shares = rates(NOISE, runners, blocks, count)
-    assert shares["headline"] <= shares["summary"] <= shares["any"] <= 0.05
-    assert shares["calls"] <= 0.05
+    assert shares["headline"] <= shares["summary"] <= shares["any"] <= most
+    assert shares["calls"] <= most
     # plain intervals against the runner that happens to come out first
     assert shares["plain"] > (0.1 if runners == 2 else 0.3)
 

@@ -23,7 +23,7 @@ FIGURES = {
     "hyperfine": ["hyperfine, two N"],
     "benchmarkdotnet": ["BenchmarkDotNet's rule"],
 }
-TINY = Effort(1, 2, 2, 1e5, ("--mode", "quick", "--blocks", "2"))
+TINY = Effort(1, 2, 2, 1e5, ("--mode", "smoke", "--blocks", "2", "--scheme", "relay"))
 # They measure under the lock of the machine, as the handwritten loops do.
 pytestmark = pytest.mark.xdist_group("handwritten")
 

@@ -198,7 +198,7 @@ title = "{name}, a fake"
 runtime = "{runtime}"
 driver = "{behaviour}"
 tool = "python"
-command = ["{{python}}", "-X", "utf8", "{{runners}}/fakes/fake.py", {arguments}]
+command = ["{{python}}", "-E", "-S", "-X", "utf8", "{{runners}}/fakes/fake.py", {arguments}]
 """
 
 
