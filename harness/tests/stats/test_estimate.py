@@ -1,11 +1,25 @@
+"""Means of logarithms and their errors: of one row of blocks, of pairs, of several sessions."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, moderate, polygamma, trimmed_means
-from sqlitmus.stats.verdict import p_values
+from sqlitmus.stats.estimate import (
+    Array,
+    Combined,
+    TrimmedMeans,
+    combine,
+    difference,
+    medians,
+    moderate,
+    paule_mandel,
+    polygamma,
+    relative_means,
+    trimmed_means,
+)
+from sqlitmus.stats.verdict import adjust, decide, p_values
 from tests.stats.oracle import scipy
 
 # Steps of 1/64 add and negate exactly, so that symmetries can be asked for to the last bit.
@@ -222,3 +236,287 @@ def test_intervals_that_hold_together_are_narrower_and_still_hold(even: bool) ->
     assert before <= 0.05
     assert after <= 0.05
     assert narrow < 0.8 * wide
+
+
+# BCG vaccine against tuberculosis, 13 trials: events and numbers, vaccinated and not (Colditz et
+# al., JAMA 271, 1994, 698-702). The log relative risks are the worked example of the literature.
+BCG = np.array(
+    [
+        (4, 123, 11, 139),
+        (6, 306, 29, 303),
+        (3, 231, 11, 220),
+        (62, 13598, 248, 12867),
+        (33, 5069, 47, 5808),
+        (180, 1541, 372, 1451),
+        (8, 2545, 10, 629),
+        (505, 88391, 499, 88391),
+        (29, 7499, 45, 7277),
+        (17, 1716, 65, 1665),
+        (186, 50634, 141, 27338),
+        (5, 2498, 3, 2341),
+        (27, 16913, 29, 17854),
+    ],
+    dtype=np.float64,
+)
+WHOLE = 50
+
+
+def bcg() -> tuple[Array, Array]:
+    a, n, c, m = BCG.T
+    return np.log((a / n) / (c / m)), np.sqrt(1 / a - 1 / n + 1 / c - 1 / m)
+
+
+def one(mean: Array, error: Array, level: float = 0.95, freedom: int = WHOLE) -> Combined:
+    return combine(mean[None], error[None], np.full((1, len(mean)), freedom), level)
+
+
+def test_the_vaccine_trials_come_out_as_published() -> None:
+    # Viechtbauer, J. Stat. Softw. 36(3), 2010; metafor, method "PM" with the Knapp-Hartung test.
+    found = one(*bcg())
+    assert found.between[0] ** 2 == pytest.approx(0.3181, abs=5e-5)
+    assert found.mean[0] == pytest.approx(-0.7150, abs=5e-5)
+    assert found.count[0] == 13
+
+
+def test_sessions_that_agree_are_no_surer_than_their_errors() -> None:
+    found = one(np.full(3, 0.02), np.array([0.01, 0.01, 0.01]), freedom=17)
+    half = scipy.stats.t.ppf(0.975, 51) * 0.01 / np.sqrt(3)
+    assert found.between[0] == 0
+    assert found.high[0] - found.mean[0] == pytest.approx(half, rel=1e-9)
+
+
+def test_degrees_of_freedom_of_unequal_sessions_are_satterthwaites_rounded_down() -> None:
+    error, freedom = np.array([0.01, 0.02]), np.array([[5, 17]])
+    found = combine(np.full((1, 2), 0.02), error[None], freedom)
+    a = error**-2.0 / (error**-2.0).sum()
+    degrees = int(1 / (a**2 / freedom[0]).sum())
+    half = scipy.stats.t.ppf(0.975, degrees) / np.sqrt((error**-2.0).sum())
+    assert found.high[0] - found.mean[0] == pytest.approx(half, rel=1e-9)
+
+
+def test_what_each_number_of_sessions_allows() -> None:
+    mean = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, np.nan], [0.1, np.nan, 0.3], [np.nan] * 3])
+    error = np.array([[0.1, 0.1, 0.1], [0.1, 0.1, 0.1], [0.1, 0.1, np.nan], [0.1, 0.1, 0.1]])
+    found = combine(mean, error, np.full((4, 3), 17))
+    assert found.count.tolist() == [3, 2, 1, 0]
+    assert found.mean == pytest.approx([0.2, 0.15, 0.1, np.nan], nan_ok=True)
+    assert np.isnan(found.low).tolist() == [False, False, True, True]
+    assert np.isnan(found.between).tolist() == [False, False, True, True]
+    assert np.isnan(found.next_low).tolist() == [False, True, True, True]
+
+
+def drawn(seed: int, rows: int = 20, sessions: int = 4) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    error = rng.uniform(0.005, 0.05, (rows, sessions))
+    return rng.normal(rng.normal(0, 0.03, (rows, sessions)), error), error
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(SEEDS)
+def test_intervals_nest(seed: int) -> None:
+    mean, error = drawn(seed)
+    freedom = np.full(mean.shape, 17)
+    narrow, wide = combine(mean, error, freedom, 0.9), combine(mean, error, freedom, 0.99)
+    assert np.all(wide.low < narrow.low)
+    assert np.all(wide.next_high > narrow.next_high)
+    assert np.all(narrow.next_low < narrow.low)
+
+
+@given(SEEDS)
+def test_an_absent_session_is_as_if_never_held(seed: int) -> None:
+    mean, error = drawn(seed)
+    gap = np.full((len(mean), 1), np.nan)
+    padded = combine(np.hstack([gap, mean]), np.hstack([gap, error]), np.full((20, 5), 17))
+    plain = combine(mean, error, np.full((20, 4), 17))
+    assert padded.low == pytest.approx(plain.low, rel=1e-12)
+    assert padded.next_high == pytest.approx(plain.next_high, rel=1e-12)
+
+
+@given(SEEDS)
+def test_paule_mandel_explains_exactly_the_expected_squares(seed: int) -> None:
+    mean, error = drawn(seed)
+    tau2 = paule_mandel(mean, error**2)
+    weights = 1 / (error**2 + tau2[:, None])
+    centre = (weights * mean).sum(axis=1) / weights.sum(axis=1)
+    squares = (weights * (mean - centre[:, None]) ** 2).sum(axis=1)
+    assert squares[tau2 > 0] == pytest.approx(3, rel=1e-9)
+    assert np.all(squares[tau2 == 0] <= 3)
+
+
+def test_sessions_far_apart_with_tiny_errors_converge() -> None:
+    tau2 = paule_mandel(np.array([[0.0, 1.0, 2.0]]), np.full((1, 3), 1e-24))
+    assert tau2[0] == pytest.approx(1, rel=1e-9)
+
+
+def simulated(between: float, sessions: int, freedom: int) -> tuple[float, float]:
+    """How often the interval holds the true mean and the next one a new session's truth."""
+    rng = np.random.default_rng(sessions)
+    shape = (10_000, sessions)
+    mean = rng.normal(0, between, shape) + rng.normal(0, 1, shape)
+    error = np.sqrt(rng.chisquare(freedom, shape) / freedom)
+    found = combine(mean, error, np.full(shape, freedom))
+    new = rng.normal(0, between, shape[0])
+    return (
+        float(((found.low <= 0) & (found.high >= 0)).mean()),
+        float(((found.next_low <= new) & (found.next_high >= new)).mean()),
+    )
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("sessions", [2, 3, 5])
+@pytest.mark.parametrize("freedom", [5, 17])
+def test_the_interval_covers_the_mean(between: float, sessions: int, freedom: int) -> None:
+    covered, _ = simulated(between, sessions, freedom)
+    assert 0.935 < covered < 0.996
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5, 1.0, 3.0])
+def test_the_next_session_lies_where_it_is_said_to(between: float) -> None:
+    assert simulated(between, 3, 17)[1] > 0.95
+    assert simulated(between, 5, 17)[1] > 0.88
+
+
+def unpaired_means(first: Array, second: Array) -> TrimmedMeans:
+    return difference(trimmed_means(first), trimmed_means(second))
+
+
+def samples(seed: int, first: int = 30, second: int = 30, rows: int = 3) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.lognormal(0, 0.3, (rows, first)), rng.normal(1.1, 0.1, (rows, second))
+
+
+@pytest.mark.usefixtures("plain_yuen")
+@pytest.mark.parametrize(
+    ("first", "second"), [(2, 3), (5, 5), (10, 12), (15, 30), (30, 30), (31, 10), (100, 4)]
+)
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_agrees_with_scipy(first: int, second: int, level: float) -> None:
+    one, other = samples(first * second, first, second)
+    found = unpaired_means(one, other)
+    expected = scipy.stats.ttest_ind(one, other, axis=1, equal_var=False, trim=0.2)
+    interval = expected.confidence_interval(level)
+    low, high = found.interval(level)
+    assert found.freedom == pytest.approx(expected.df, rel=1e-9)
+    assert p_values(found) == pytest.approx(expected.pvalue, rel=1e-9)
+    assert low == pytest.approx(interval.low, rel=1e-9)
+    assert high == pytest.approx(interval.high, rel=1e-9)
+    assert found.count.tolist() == [min(first, second)] * 3
+
+
+def test_a_run_without_spread_gives_no_interval() -> None:
+    one, other = samples(2)
+    for constant in (np.full((3, 30), 0.4), one[:, :1], np.full((3, 4), np.nan)):
+        found = unpaired_means(constant, other)
+        assert np.isnan(found.error).all()
+        assert found.freedom.tolist() == [0, 0, 0]
+        assert np.isnan(p_values(found)).all()
+        assert set(decide(found, 0.02).names()) == {"not testable"}
+
+
+def test_a_run_against_itself_differs_by_nothing() -> None:
+    one, _ = samples(3)
+    assert unpaired_means(one, one).mean.tolist() == [0, 0, 0]
+    assert p_values(unpaired_means(one, one)).tolist() == [1, 1, 1]
+
+
+def test_unequal_spreads_and_counts_cover_as_promised() -> None:
+    rng = np.random.default_rng(4)
+    low, high = unpaired_means(
+        rng.normal(0, 1, (20_000, 12)), rng.normal(0, 3, (20_000, 30))
+    ).interval()
+    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.945, abs=0.012)
+
+
+# several controls ---------------------------------------------------------------------------------
+
+
+def logs(seed: int, controls: int, spikes: float, rows: int = 1_000, blocks: int = 30) -> Array:
+    """Log times of a subject and its controls (rows x series x blocks): what a block shares, noise
+    of 1 % and, in so many processes, a spike of 30 % on average."""
+    rng = np.random.default_rng(seed)
+    shape = (rows, 1 + controls, blocks)
+    spike = np.log1p(rng.exponential(0.3, shape))
+    shared = rng.normal(0, 0.05, (rows, 1, blocks))
+    return shared + rng.normal(0, 0.01, shape) + np.where(rng.random(shape) < spikes, spike, 0)
+
+
+def by_control(of: Array) -> TrimmedMeans:
+    return relative_means(of[:, 0], of[:, 1:])
+
+
+def by_mean(of: Array) -> TrimmedMeans:
+    """What is biased: the subject less the mean of the controls."""
+    return trimmed_means(of[:, 0] - of[:, 1:].mean(axis=1))
+
+
+def false_families(found: TrimmedMeans) -> float:
+    """How many families of 4 cases have a false difference after Holm's correction."""
+    families = p_values(found).reshape(-1, 4)
+    return float(np.mean([(adjust(p, "holm") <= 0.05).any() for p in families]))
+
+
+@pytest.mark.parametrize(
+    ("spikes", "most"), [((0.0, 0.1), 0.05), ((0.0, 0.2), 0.05), ((0.1, 0.3), 0.08)]
+)
+def test_more_one_sided_noise_in_one_run_is_no_difference(
+    spikes: tuple[float, float], most: float
+) -> None:
+    # spikes in 30 % of the processes are more than the trimming takes off
+    before, after = (logs(number, 8, share) for number, share in enumerate(spikes))
+    biased = difference(by_mean(after), by_mean(before))
+    assert biased.mean.mean() < -0.01
+    assert false_families(biased) > 0.1
+    found = difference(by_control(after), by_control(before))
+    assert abs(found.mean.mean()) < 0.001
+    assert false_families(found) <= most
+
+
+@pytest.mark.parametrize("controls", [1, 2, 8])
+@pytest.mark.parametrize("blocks", [12, 30])
+def test_equal_runs_are_covered_as_promised(controls: int, blocks: int) -> None:
+    before, after = (logs(number, controls, 0, blocks=blocks) for number in (10, 11))
+    low, high = difference(by_control(after), by_control(before)).interval()
+    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.953, abs=0.017)
+
+
+def test_more_controls_make_it_more_precise() -> None:
+    one, eight = (by_control(logs(5, controls, 0.1)) for controls in (1, 8))
+    assert eight.mean.std() < 0.85 * one.mean.std()
+    assert eight.error.mean() < 0.85 * one.error.mean()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 31))
+def test_one_control_is_a_plain_difference(seed: int, blocks: int) -> None:
+    of = logs(seed, 1, 0.2, rows=3, blocks=blocks)
+    found, plain = by_control(of), by_mean(of)
+    assert found.mean == pytest.approx(plain.mean, rel=1e-9)
+    assert found.error == pytest.approx(plain.error, rel=1e-9, nan_ok=True)
+    assert (found.freedom.tolist(), found.count.tolist()) == (
+        plain.freedom.tolist(),
+        plain.count.tolist(),
+    )
+
+
+def test_the_same_control_twice_counts_once() -> None:
+    of = logs(1, 1, 0.2)
+    twice = by_control(of[:, [0, 1, 1]])
+    assert twice.mean == pytest.approx(by_control(of).mean)
+    assert twice.error == pytest.approx(by_control(of).error)
+
+
+def test_controls_and_blocks_without_values_are_as_if_never_run() -> None:
+    of = logs(2, 3, 0.1, rows=2, blocks=12)
+    gone = of.copy()
+    gone[0, 2] = np.nan
+    gone[1, 1, 5] = np.nan
+    found = by_control(gone)
+    assert found.mean[0] == by_control(of[:1, [0, 1, 3]]).mean[0]
+    assert found.mean[1] == by_control(np.delete(of[1:], 5, axis=2)).mean[0]
+    assert found.count.tolist() == [12, 11]
+    alone = relative_means(of[:, 0], np.full((2, 3, 12), np.nan))
+    assert alone.mean == pytest.approx(trimmed_means(of[:, 0]).mean)
+    nothing = relative_means(np.full((2, 12), np.nan), of[:, 1:])
+    assert np.isnan(nothing.mean).all()
+    assert (nothing.freedom.tolist(), nothing.count.tolist()) == ([0, 0], [0, 0])
