@@ -65,7 +65,7 @@ export function paintDecision(data, text, chosen) {
   box.querySelector("select").value = preset?.name ?? "";
   box.querySelector(".use").textContent = preset?.summary ?? "calls of your own";
   // sliders that decide are in sight
-  if (!preset) box.querySelector(".own").open = true;
+  if (!preset || chosen.length) box.querySelector(".own").open = true;
   for (const slider of box.querySelectorAll("input[type=range]")) {
     const number = calls[slider.name] ?? 0;
     const [, name] = of.operations.find(([one]) => one === slider.name);

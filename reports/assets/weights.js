@@ -8,11 +8,17 @@ const BOTH_Z = 1.2815515655446004;
 const MOST_BLOCKS = 1000;
 const MOST_CALLS = 1e6;
 const CATCHING = 2;
+const NAMED = 3;
 const PER = "per 1,000 requests";
 
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(names) {
   return [names.slice(0, -1).join(", "), ...names.slice(-1)].filter((text) => text).join(" and ");
+}
+
+/** All names of up to three, of more the first and how many others. */
+function few(names) {
+  return names.length <= NAMED ? listed(names) : `${names[0]} and ${names.length - 1} others`;
 }
 
 /** A share in percent. */
@@ -283,9 +289,10 @@ export function sentences(of, found, data, chosen = []) {
   const called = placesOf(calls).sort(byMost((o) => calls[o]));
   const asked = listed(called.map((o) => many(of.operations[o][1], calls[o])));
   const starts = called.some((o) => of.operations[o][2]);
-  const among = chosen.length ? `Among ${listed(chosen)}, for` : "For";
+  const among = chosen.length ? `Among ${few(chosen)}, for` : "For";
   const lines = [
-    `${among} your calls (${asked} ${PER}): ${verdict(of, found, starts, data.margin)}`,
+    `${among} your calls, ${verdict(of, found, starts, data.margin)}`,
+    `P${PER.slice(1)}: ${asked}.`,
   ];
   lines.push(...behind(found, data));
   lines.push(...spentOn([...front, ...others], called, spent, told, names, byMost));
@@ -386,8 +393,8 @@ function verdict(of, { names, front, others, alike, spent }, starts, margin) {
   const per = ` of ${starts ? "start-up and database time" : "database time"} ${PER}`;
   if (front.length > 1) {
     const are = alike ? `equivalent (within ${percent(margin)})` : "tied";
-    const each = front.map((r, k) => `${names[r]}${k ? "" : " takes"} ${ns(spent[r])}`);
-    return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)}${per}.`;
+    const span = [...new Set([front[0], front.at(-1)].map((r) => ns(spent[r])))].join(" to ");
+    return `${few(front.map((r) => names[r]))} are ${are}: ${span}${per}.`;
   }
   if (!others.length)
     return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;

@@ -416,8 +416,8 @@ const decision = [
 		for (const slider of box.querySelectorAll("input[type=range]")) {
 			slider.value = 90;
 			slider.dispatchEvent(new Event("input", { bubbles: true }));
-			if (!answer().startsWith("For your calls (")) return slider.name + ": " + answer();
-			if (!answer().includes(slider.previousElementSibling.textContent)) return slider.name + " is not in " + answer();
+			if (!answer().startsWith("For your calls, ")) return slider.name + ": " + answer();
+			if (!all().includes(slider.previousElementSibling.textContent)) return slider.name + " is not in " + all();
 			if (!borne()) return slider.name + ": the picture says otherwise than " + answer();
 			if (!location.hash.includes("weights=")) return "address: " + location.hash;
 		}

@@ -15,6 +15,7 @@ from sqlitmus.analysis.cells import Exclusions, judge, usable
 from sqlitmus.analysis.data import RunData, read
 from sqlitmus.analysis.notices import emulated
 from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.catalog import presets
 from sqlitmus.machine import system
 from sqlitmus.machines.merge import Merged, MergedMachine
 from sqlitmus.results import machines
@@ -32,7 +33,7 @@ def machine_report(
 ) -> tuple[RunData, Report]:
     """A machine's run and its report, against `reference` if that runner took part."""
     with opened(file) as db:
-        run = read(db, machine.number, {})
+        run = read(db, machine.number, presets.load())
     present = {r.name for r in run.plan.runners if r.missing is None}
     return run, analyse(run, reference if reference in present else None)
 

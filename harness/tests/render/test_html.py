@@ -266,10 +266,11 @@ def test_a_comparison_folds_what_does_not_differ_and_counts_it(ab: Report) -> No
     text = as_html(ab)
     assert 'id="grid"' not in text
     assert 'id="summary"' not in text
-    figures = [t for t in comparison.build(ab).tables() if t.id.startswith("change-")]
-    for number, table in enumerate(figures):
-        place = text.index(f'id="change-{number}"')
-        part = text[place : text.index("</section>", place)]
+    changes = [s for s in comparison.build(ab).sections if "change-" in s.id]
+    assert len(changes) > 1
+    for section, table in ((section, next(section.tables())) for section in changes):
+        place = text.index(f'<h2 id="{section.id}-title"')
+        part = text[place : text.index("<h2 ", place + 1)]
         open_, _, folded = part.partition('<details class="fold">')
         rows = table.folded.rows if table.folded else []
         assert open_.count(" data-c=") == len(table.rows)

@@ -115,7 +115,7 @@ def test_among_chosen_runners_the_decision_is_of_these() -> None:
     for chosen in (["r1", "r2"], ["r3"]):
         (found,) = theirs(shown, [{"read": 1.0, "list": 1.0}], *chosen)
         assert {name for name, *_ in found["spent"]} == {*chosen}
-        assert found["lines"][0].startswith(f"Among {' and '.join(chosen)}, for your calls (")
+        assert found["lines"][0].startswith(f"Among {' and '.join(chosen)}, for your calls, ")
         assert not {"r0", "r4"} & {*" ".join(found["lines"]).replace(",", "").split()}
 
 
@@ -145,7 +145,7 @@ def test_one_operation_alone_says_no_more_than_the_case() -> None:
     for pair in shown["weighing"]["pairs"]:
         pair[7] = Verdict.NOT_RESOLVED.letter * len(pair[7])
     alone, both = theirs(shown, [{"list": 1.0}, {"list": 1.0, "read": 1.0}])
-    assert "are tied: r1 takes" in alone["lines"][0]
+    assert "r1 and r0 are tied: " in alone["lines"][0]
     assert "r1 is fastest: " in both["lines"][0]
 
 

@@ -1,9 +1,11 @@
 """The settings of a run as a document: what to set, then each setting with what was published."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import parts, symbols
+from sqlitmus.render.document import parts, sentences, symbols
 from sqlitmus.render.document.model import (
     Block,
     Cell,
@@ -11,6 +13,7 @@ from sqlitmus.render.document.model import (
     Document,
     Head,
     Items,
+    Notice,
     Paragraph,
     Row,
     Section,
@@ -27,14 +30,17 @@ _STYLES: dict[Effect, str] = {"unsupported": "na", "wrong": "bad", "failed": "ba
 def build(report: Report) -> Document:
     """The document of a run that tried settings."""
     advice = next(each for each in report.headline if isinstance(each, Advice))
-    return parts.document(
+    document = parts.document(
         report,
         [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
         [_overview(advice), *(_setting(setting, advice) for setting in advice.settings)],
         parts.verdicts(
             report, _FIGURE, sum(bool(t.contrast) for s in advice.settings for t in s.tried)
         ),
+        sentences.best(advice),
     )
+    fits = [Notice(text, "note") for text in _fits(advice)]
+    return replace(document, notices=[*document.notices, *fits])
 
 
 def _overview(advice: Advice) -> Section:
@@ -60,7 +66,8 @@ def _overview(advice: Advice) -> Section:
     ]
     columns.append(Column("commit", "a commit promises", "text"))
     table = Table("settings", Column("setting", "setting", "id"), columns, rows, matrix=True)
-    return Section("settings", "Settings", [*_lead(advice)], [table])
+    reading: list[Block] = [Paragraph(text, "dim") for text in _lead(advice)]
+    return Section("settings", "Settings", blocks=[table, *reading])
 
 
 def _lead(advice: Advice) -> Iterator[str]:
@@ -68,6 +75,11 @@ def _lead(advice: Advice) -> Iterator[str]:
         f"{advice.runner}: time with the setting over time without it; below 1 it helps. Both "
         f"sides have the profile {advice.start}, and the setting that a row is beside."
     )
+    yield f"A difference of less than {100 * advice.margin:g} % counts as nothing."
+
+
+def _fits(advice: Advice) -> Iterator[str]:
+    """Which databases fit into the page cache."""
     for place in advice.places:
         if place.bytes and place.cache_bytes:
             fits = "fits" if place.bytes <= place.cache_bytes else "does not fit"
@@ -76,7 +88,6 @@ def _lead(advice: Advice) -> Iterator[str]:
                 f"{name} has {fmt.size(place.bytes)} and {fits} into the page cache of "
                 f"{fmt.size(place.cache_bytes)} that the driver sets by itself."
             )
-    yield f"A difference of less than {100 * advice.margin:g} % counts as nothing."
 
 
 def _promise(setting: Setting) -> Cell:
@@ -127,7 +138,12 @@ def _setting(setting: Setting, advice: Advice) -> Section:
                 ]
             )
         )
-    return Section(f"setting-{setting.name}", f"With {setting.title}", lead, blocks)
+    effects = Counter(tried.effect for tried in setting.tried if tried.contrast)
+    count = ", ".join(
+        f"{effect} {number}\N{MULTIPLICATION SIGN}" for effect, number in effects.most_common()
+    )
+    title = ": ".join(filter(None, [f"With {setting.title}", count]))
+    return Section(f"setting-{setting.name}", title, lead, blocks, nav=None)
 
 
 def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:

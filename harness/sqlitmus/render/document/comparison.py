@@ -1,7 +1,9 @@
 """An A/B comparison as a document: a table per figure, what is decided first."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import log
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, symbols
@@ -24,7 +26,7 @@ from sqlitmus.results.report import Case, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figures import Figure
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 COLUMNS = [
@@ -34,6 +36,7 @@ COLUMNS = [
     Column("verdict", "verdict", "text"),
     Column("blocks", "blocks"),
 ]
+SIDES = ("faster", "slower", "equivalent", "tied")
 # Ranks of a row without a verdict: wrong and failed first, what cannot be compared last.
 BROKEN, UNCOMPARED = -1, len(Verdict)
 Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
@@ -47,7 +50,30 @@ def build(report: Report) -> Document:
         [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
         [*_figures(report, base, new), *_means(report, base, new)],
         parts.verdicts(report, "\N{GREEK CAPITAL LETTER DELTA} is the change from the base"),
+        _finding(report, base, new),
     )
+
+
+def _finding(report: Report, base: str, new: str) -> str:
+    """How many cases took more, less or the same time, and the largest change that was resolved."""
+    judged = [
+        (contrast, case.id)
+        for case in report.cases
+        if (contrast := case.comparisons.of(new, base)) is not None
+    ]
+    if not judged:
+        return ""
+    sides = Counter("tied" if c.verdict.side == "undecided" else c.verdict.side for c, _ in judged)
+    tally = listed([f"{sides[side]} {side}" for side in SIDES if sides[side]])
+    text = f"Of {counted(len(judged), 'case')}: {tally}"
+    changed = [(contrast, case) for contrast, case in judged if contrast.verdict.different]
+    if not changed:
+        return f"{text}; no change was resolved."
+    most, case = max(
+        changed, key=lambda pair: (pair[0].verdict.material, abs(log(pair[0].ratio.value)))
+    )
+    kind = "material change" if most.verdict.material else "change, not shown to be material"
+    return f"{text}; largest {kind}: {case}, {' '.join(fmt.change(most.ratio))}."
 
 
 def subjects(report: Report) -> tuple[str, str]:
@@ -71,9 +97,22 @@ def _figures(report: Report, base: str, new: str) -> list[Section]:
         if rows:
             tables.append(_table(report, figure.title, COLUMNS[:-1], rows))
     return [
-        Section(f"change-{number}", table.title, blocks=[Chart("forest", report), table])
-        for number, table in enumerate(replace(t, id=f"change-{n}") for n, t in enumerate(tables))
+        Section(
+            f"{'beside-' * (number > 0)}change-{number}",
+            _titled(table),
+            blocks=[Chart("forest", report), replace(table, id=f"change-{number}")],
+            nav=table.title,
+        )
+        for number, table in enumerate(tables)
     ]
+
+
+def _titled(table: Table) -> str:
+    """What the table is of, and how many cases have which verdict."""
+    verdicts = [table.cell(row, "verdict") for row in table.rows]
+    words = Counter(cell.text if cell.mark else "without result" for cell in verdicts)
+    changed = [f"{count} {word}" for word, count in words.items()]
+    return f"{table.title}: {', '.join(changed) or 'no change resolved'}"
 
 
 def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:

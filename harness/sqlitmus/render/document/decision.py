@@ -27,7 +27,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
     mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
     first, *others = _ranked(advice)
-    decision = [f"For this workload (calls: {mix}; {workers}): {first}", *others]
+    decision = [f"For this workload, {first}", f"Calls: {mix}; {workers}.", *others]
     parts = [decision, list(_left_out(advice)), list(_would(advice))]
     return [" ".join(part) for part in parts if part]
 
@@ -80,7 +80,8 @@ def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
     """The decision by a preset, then what the others spend and on what, who is left out, what would
     settle or change it, and whose SQLite is old."""
     names, order = weighed.names, choice.ranking
-    lines = [*_decision(choice, names), *_spent(choice, names)]
+    first, *rest = _decision(choice)
+    lines = [first, requests(choice, names), *rest, *_spent(choice, names)]
     lines += [_weighed_left_out(excluded, names) for excluded in order.excluded]
     if order.open:
         lines.append(ranking.settled_by(order.open, weighed.again))
@@ -107,14 +108,14 @@ def plural(name: str) -> str:
     return name.replace("(s)", "s")
 
 
-def decision(choice: Choice, names: Mapping[str, str]) -> str:
-    """Who is ahead by a preset."""
-    return _decision(choice, names)[0]
+def requests(choice: Choice, names: Mapping[str, str]) -> str:
+    """What the requests of a preset are."""
+    return f"P{PER[1:]}: {called(choice.calls, names)}."
 
 
-def _decision(choice: Choice, names: Mapping[str, str]) -> list[str]:
+def _decision(choice: Choice) -> list[str]:
     first, *rest = _verdict(choice)
-    return [f"For {choice.title} ({called(choice.calls, names)} {PER}): {first}", *rest]
+    return [f"For {choice.title}, {first}", *rest]
 
 
 def _verdict(choice: Choice) -> list[str]:
@@ -241,7 +242,7 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
                 Head(name),
                 [
                     Cell(text, bounds),
-                    _over(advice.ranking, name),
+                    over(advice.ranking, name),
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell(fmt.size(each.memory)),
                     Cell(fmt.duration(each.start)),
@@ -260,7 +261,7 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
     ]
 
 
-def _over(order: Ranking, name: str) -> Cell:
+def over(order: Ranking, name: str) -> Cell:
     """A runner's time over that of the first, or why there is no ratio."""
     if contrast := order.contrast(name):
         return symbols.compared(contrast)
@@ -359,7 +360,7 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
                 Head(each.runner),
                 [
                     Cell(fmt.duration(each.time and each.time.value)),
-                    _over(order, each.runner),
+                    over(order, each.runner),
                     *(_part(each, case) for case in first.calls),
                     Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
                     Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
@@ -393,7 +394,8 @@ def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
         "95 % confidence holds for all of these comparisons together, for every preset and one "
         "further set of calls."
     )
-    yield from (decision(choice, weighed.names) for choice in rest)
+    for choice in rest:
+        yield f"{_decision(choice)[0]} {requests(choice, weighed.names)}"
 
 
 def _presets_spent(choice: Choice, name: str) -> Cell:

@@ -1,10 +1,13 @@
 """Several machines as a document: what holds on which of them, and what they are."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import sentences, symbols
+from sqlitmus.render.document.decision import over
 from sqlitmus.render.document.model import (
     CASE,
     RUNNER,
@@ -26,7 +29,10 @@ from sqlitmus.render.document.model import (
     Table,
 )
 from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.ranking import few
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row
+from sqlitmus.results.recommendation import Choice, Weighed
+from sqlitmus.results.report import Agreed
 from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import HoldsWord
 
@@ -149,7 +155,7 @@ def build(report: MergedReport) -> Document:
     refused = [f"Not taken: {run.path}: {run.reason}" for run in report.refused]
     return Document(
         title=report.title,
-        headline=list(map(sentences.statement, report.headline)),
+        headline=[*filter(None, [finding(report)]), *map(sentences.statement, report.headline)],
         facts=[
             ("", f"{arrived} of {counted(expected, 'machine')}"),
             ("", counted(len(report.rows), "comparison")),
@@ -171,7 +177,81 @@ def build(report: MergedReport) -> Document:
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
         origin=Origin(report.created, report.sqlitmus_version),
+        answers=_heat(report),
     )  # fmt: skip
+
+
+def finding(report: MergedReport) -> str:
+    """Who is fastest for the first use on every machine, or that it differs; without such a
+    decision, who is faster than the reference in the most cases."""
+    apart = sum(row.word == "depends on the machine" for row in report.rows)
+    depends = f"{counted(apart, 'comparison')} depend{'s' * (apart == 1)} on the machine"
+    depends = depends if apart else "no comparison depends on the machine"
+    choices = decisions(report)
+    if choices:
+        order = [choice.ranking for choice in choices]
+        emulated = {name for machine in report.machines for name in machine.emulated}
+        shared = [
+            name
+            for name in order[0].front
+            if name not in emulated and all(name in each.front for each in order)
+        ]
+        if shared:
+            verb = "is" if len(shared) == 1 else "are"
+            where = "both" if len(order) == 2 else f"all {len(order)}"
+            text = f"{few(shared)} {verb} fastest or tied for it on {where} machines"
+        else:
+            text = "who is fastest differs between the machines"
+        return f"For {choices[0].title}, {text}; {depends}."
+    faster: Counter[str] = Counter()
+    for group in report.headline:
+        if isinstance(group, Agreed):
+            faster.update({name: sides.get("faster", 0) for name, sides in group.sides.items()})
+    if not faster.total():
+        return ""
+    (name, number), *_ = faster.most_common(1)
+    cases = counted(number, "case")
+    return (
+        f"{name} is faster than {report.reference} in {cases} on all or most machines; {depends}."
+    )
+
+
+def decisions(report: MergedReport) -> list[Choice]:
+    """Each machine's decision for the first use; none where a machine has none for the same."""
+    choices = [
+        each.choices[0]
+        for machine in report.machines
+        for each in machine.headline
+        if isinstance(each, Weighed) and each.choices[0].ranking.front
+    ]
+    alike = len({choice.title for choice in choices}) == 1
+    return choices if alike and len(choices) == len(report.machines) else []
+
+
+def _heat(report: MergedReport) -> Table | None:
+    """What each runner takes for the first use over the fastest of the same machine."""
+    choices = decisions(report)
+    if not choices:
+        return None
+    names = dict.fromkeys(
+        cost.runner
+        for choice in choices
+        for cost in sorted(choice.costs, key=lambda cost: cost.time.value if cost.time else inf)
+    )
+    rows = [
+        TableRow(
+            Head(name),
+            [
+                _marked(cell) if name in machine.emulated else cell
+                for choice, machine in zip(choices, report.machines, strict=True)
+                for cell in [over(choice.ranking, name)]
+            ],
+        )
+        for name in names
+    ]
+    columns = [Column(machine.name, machine.name) for machine in report.machines]
+    title = f"Time of {choices[0].title} over the fastest of the same machine"
+    return Table("heat", RUNNER, columns, rows, title=title, matrix=True)
 
 
 def _holds(report: MergedReport) -> Section:
@@ -196,7 +276,10 @@ def _holds(report: MergedReport) -> Section:
     blocks: list[Block] = [Chart("machines", report)]
     if not sections:
         blocks.append(Paragraph("No machine has a comparison."))
-    return Section("holds", "Does it hold?", [reading], blocks, sections)
+    else:
+        last = sections[-1]
+        sections[-1] = replace(last, blocks=[*last.blocks, Paragraph(reading, "dim")])
+    return Section("holds", "Does it hold?", [], blocks, sections)
 
 
 def _row(row: Row) -> TableRow:
@@ -240,7 +323,12 @@ def _answer(answer: Answer) -> Cell:
     if answer.contrast is None:
         return Cell(answer.said, style="na", emphasis="aside")
     cell = symbols.compared(answer.contrast)
-    return replace(cell, note="emulated", style="em", emphasis="") if answer.emulated else cell
+    return _marked(cell) if answer.emulated else cell
+
+
+def _marked(cell: Cell) -> Cell:
+    """That of an emulated runner, which counts in nothing."""
+    return replace(cell, note="emulated", style="em", emphasis="")
 
 
 def _machines(report: MergedReport) -> Section:

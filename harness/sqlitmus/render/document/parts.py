@@ -29,7 +29,16 @@ from sqlitmus.render.document.model import (
 )
 from sqlitmus.render.document.symbols import NONE, above_floor, mark
 from sqlitmus.results.report import Block as RunBlock
-from sqlitmus.results.report import Case, Fact, NoticeKind, Report, Runner, Scaling
+from sqlitmus.results.report import (
+    Broken,
+    Case,
+    Fact,
+    Missing,
+    NoticeKind,
+    Report,
+    Runner,
+    Scaling,
+)
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
@@ -421,18 +430,28 @@ MACHINE = 6
 
 
 def document(
-    report: Report, facts: list[tuple[str, str]], sections: list[Section], reading: list[Block]
+    report: Report,
+    facts: list[tuple[str, str]],
+    sections: list[Section],
+    reading: list[Block],
+    finding: str = "",
 ) -> Document:
-    """The report around the `sections` of its kind; `reading` says how to read them."""
+    """The report around the `sections` of its kind; `reading` says how to read them, `finding` what
+    came out, where no sentence of the headline alone does."""
     trust = list(sentences.trust(report))
+    amiss = [each for each in report.headline if isinstance(each, Broken | Missing)]
+    others = [sentences.statement(each) for each in report.headline if each not in amiss]
     blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
     return Document(
         title=report.title,
-        headline=list(map(sentences.statement, report.headline)),
+        headline=[*filter(None, [finding]), *others],
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
         notices=[
-            Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
-            for notice in report.notices
+            *(Notice(sentences.statement(each), "absent") for each in amiss),
+            *(
+                Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
+                for notice in report.notices
+            ),
         ],
         trust=trust,
         sections=[

@@ -5,7 +5,7 @@ own, and a test holds the two together.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -16,6 +16,7 @@ from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MOST_BLOCKS = 1000
+NAMED = 3
 LIMITS: dict[str, str] = {
     "memory": "memory",
     "start-up": "time from start to first answer",
@@ -64,12 +65,16 @@ def _front(ranking: Ranking, amounts: Amounts) -> Iterator[str]:
         yield f"{front[0]} is fastest{f': {amount}{amounts.per}' if amount else near}."
     else:
         tie = f"equivalent ({share})" if ranking.equivalent else "tied"
-        timed = [name for name in front if name in amounts.texts]
-        takes = [
-            f"{name}{'' if place else ' takes'} {amounts.texts[name]}"
-            for place, name in enumerate(timed)
-        ]
-        yield f"{listed(front)} are {tie}{f': {listed(takes)}{amounts.per}' if takes else ''}."
+        takes = [amounts.texts[name] for name in front if name in amounts.texts]
+        # where a table has what each takes, it names them all
+        names = few(front) if takes else listed(front)
+        span = " to ".join(dict.fromkeys([takes[0], takes[-1]])) if takes else ""
+        yield f"{names} are {tie}{f': {span}{amounts.per}' if span else ''}."
+
+
+def few(names: Sequence[str]) -> str:
+    """All names of up to three, of more the first and how many others."""
+    return listed(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
 def _two(ranking: Ranking) -> bool:

@@ -36,6 +36,8 @@ from sqlitmus.results.report import (
 from sqlitmus.vocabulary.text import by_value, counted, listed, some
 from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
+# So many settings stand in the first sentence.
+NAMED = 3
 # What is said of the settings of which this is the upshot; no more than one sentence each.
 _SAID: dict[Counsel, str] = {
     "set it": "Worth setting: {}.",
@@ -58,6 +60,33 @@ def sentences(advice: Advice) -> list[str]:
         if names:
             parts.append(text.format(listed(names), margin=margin))
     return parts
+
+
+def best(advice: Advice) -> str:
+    """What is worth setting and by how much it helps where it does most, or else the first upshot
+    that any setting has: one sentence of a few settings."""
+    for counsel, text in _SAID.items():
+        such = [setting for setting in advice.settings if setting.counsel == counsel]
+        if such:
+            such.sort(key=lambda setting: min(map(_least, setting.tried), default=1.0))
+            names = [setting.title + _at_best(setting) for setting in such[:NAMED]]
+            more = [f"{len(such) - NAMED} more"] * (len(such) > NAMED)
+            return text.format(listed([*names, *more]), margin=f"{100 * advice.margin:g} %")
+    return ""
+
+
+def _least(tried: Tried) -> float:
+    return tried.contrast.ratio.value if tried.contrast and tried.effect == "helps" else 1.0
+
+
+def _at_best(setting: Setting) -> str:
+    """` (scans large 0.66×)`, nothing of a setting that never helps."""
+    helping = [tried for tried in setting.of("helps") if tried.contrast]
+    tried = min(helping, key=_least, default=None)
+    if tried is None or tried.contrast is None:
+        return ""
+    where = " ".join(filter(None, (tried.group, tried.database)))
+    return f" ({where} {fmt.ratio(tried.contrast.ratio)[0]})"
 
 
 def _named(setting: Setting, counsel: Counsel) -> str:

@@ -1,6 +1,7 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
@@ -23,9 +24,10 @@ from sqlitmus.render.document.model import (
     Table,
 )
 from sqlitmus.render.document.parts import heads, with_axes
+from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
-from sqlitmus.results.report import Case, Report, Standing, Tail, Tails
+from sqlitmus.results.report import Case, Group, Report, Standing, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
 SUMMARY = "summary"
@@ -35,30 +37,41 @@ Said = TypeVar("Said", Recommendation, Weighed)
 def build(report: Report) -> Document:
     """The document of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
-    advice = _said(report, Recommendation)
-    pragmas = next((case.pragmas for case in report.cases if advice and case.id == advice.case), [])
-    workload = decision.workload_section(advice, pragmas)
-    presets = decision.presets_section(_said(report, Weighed))
+    mix, uses = _said(report, Recommendation), _said(report, Weighed)
+    pragmas = next((case.pragmas for case in report.cases if mix and case.id == mix.case), [])
+    workload = decision.workload_section(mix, pragmas)
+    presets = decision.presets_section(uses)
     cases = matrix(report)
     document = parts.document(
         report,
         [("", size), ("reference", report.reference)],
         [*workload, *_summary(report), cases, scatter(report), *tails_section(report), *presets],
         parts.verdicts(report, "Numbers are time over the reference's time"),
+        "" if mix or uses else _finding(report),
     )
     ranked = [table for section in [*workload, *presets] for table in section.tables()][-1:]
     groups = [*cases.tables()]
     rows = [row for table in groups for row in table.rows]
     title = f"{cases.title}, by case"
     whole = [replace(table, id="matrix", rows=rows, title=title) for table in groups[:1]]
-    return replace(document, answer=_answer(report, document.headline), brief=[*ranked, *whole])
+    answer = list(map(first_sentence, document.headline[: 1 if mix or uses else None]))
+    return replace(document, answer=answer, brief=[*ranked, *whole])
 
 
-def _answer(report: Report, headline: list[str]) -> list[str]:
-    """The first sentence of the decision, and of what is said before it; without one, of all."""
-    decided = [isinstance(each, Weighed | Recommendation) for each in report.headline]
-    last = decided.index(True) + 1 if any(decided) else len(headline)
-    return [first_sentence(text) for text in headline[:last]]
+def _finding(report: Report) -> str:
+    """Who is fastest or tied for it in the most groups, and in the next most; nothing of a single
+    group."""
+    groups = [each for each in report.headline if isinstance(each, Group)]
+    counts = Counter(name for group in groups for name in group.ranking.front)
+    if len(groups) < 2 or not counts:
+        return ""
+    by_count: dict[int, list[str]] = {}
+    for name, count in counts.most_common():
+        by_count.setdefault(count, []).append(name)
+    (most, first), *rest = by_count.items()
+    verb = "is" if len(first) == 1 else "are"
+    text = f"{few(first)} {verb} fastest or tied for it in {most} of {len(groups)} groups"
+    return "; ".join([text, *(f"{few(names)} in {count}" for count, names in rest[:1])]) + "."
 
 
 def first_sentence(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil, exp, floor, log, log2, log10
 
+from sqlitmus.render.document.format import signed
 from sqlitmus.results.report import Interval
 
 GLYPH_WIDTH = 88
@@ -14,6 +15,8 @@ FOREST_PAD = 16
 LABEL_GAP = 34  # between short labels; see `label_gap`
 # Bounds and labels of ratio axes; the page's script holds the same list.
 RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1000.0)
+# Labels of an axis of changes, the ones to keep first.
+PERCENTS = (100, 50, -50, 25, -25, 10, -10, 5, -5, 2, -2, 400, 900, -75, -90)
 LINEAR_SPAN = 3.0
 
 
@@ -31,12 +34,13 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class RatioAxis:
     """A log axis of ratios from `low` ≤ 1 to `high` ≥ 1 over `width` px with `pad` px at both
-    ends."""
+    ends; its labels are ratios, or what they change in `percent`."""
 
     low: float
     high: float
     width: int
     pad: int
+    percent: bool = False
 
     def at(self, value: float) -> float:
         """Position of `value` in px, to a tenth, clamped to the axis."""
@@ -55,9 +59,14 @@ class RatioAxis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Labelled positions: 1 and the ends first, then what fits between them."""
-        labels = {self.at(1.0): "1"}
-        for value in (self.low, self.high, *steps_between(self.low, self.high)):
-            place, label = self.at(value), ratio_label(value)
+        steps = (self.low, self.high, *steps_between(self.low, self.high))
+        values = {value: ratio_label(value) for value in steps}
+        if self.percent:
+            inside = [p for p in PERCENTS if self.low <= 1 + p / 100 <= self.high]
+            values = {1 + p / 100: f"{signed(p, 0)} %" for p in inside}
+        labels = {self.at(1.0): "0 %" if self.percent else "1"}
+        for value, label in values.items():
+            place = self.at(value)
             if all(abs(place - x) >= label_gap(label, other) for x, other in labels.items()):
                 labels[place] = label
         return sorted(labels.items())
@@ -87,14 +96,16 @@ def steps_between(low: float, high: float) -> list[float]:
 GLYPH = RatioAxis(1 / GLYPH_RATIO, GLYPH_RATIO, GLYPH_WIDTH, GLYPH_PAD)
 
 
-def ratio_axis(intervals: Iterable[Interval], width: int, pad: int) -> RatioAxis:
+def ratio_axis(
+    intervals: Iterable[Interval], width: int, pad: int, *, percent: bool = False
+) -> RatioAxis:
     """The tightest axis from the steps that holds all `intervals`, 1, and a little of both
     sides."""
     low = high = 1.0
     for interval in intervals:
         low = min(low, interval.value, interval.low or interval.value)
         high = max(high, interval.value, interval.high or interval.value)
-    return RatioAxis(1 / step_at_least(1 / low), step_at_least(high), width, pad)
+    return RatioAxis(1 / step_at_least(1 / low), step_at_least(high), width, pad, percent)
 
 
 def step_at_least(value: float) -> float:

@@ -22,7 +22,7 @@ from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Sections that are beside the question, or that a table of answers leads to.
-BESIDE = ("claim-", "presets", "provenance", "syncs", "workload")
+BESIDE = ("beside-", "claim-", "means", "presets", "setting-", "syncs", "workload")
 
 # About what a row takes in bytes besides its cells' texts, and each of its cells.
 ROW, CELL = 500, 130
@@ -73,7 +73,7 @@ def _block(block: Block, fitting: set[int]) -> Block:
 
 def render(report: Report) -> str:
     """The page for `report`: its document, with controls over the cases."""
-    document = matrix_first(build(report))
+    document = question_first(build(report))
     deciding = embed.deciding(report)
     drawn = drawings.Drawn(document)
     return printed(
@@ -85,17 +85,15 @@ def render(report: Report) -> str:
     )
 
 
-def matrix_first(document: Document) -> Document:
-    """Around a matrix, whose rows of groups are the summary and in which cases open: itself first,
-    unless it is a detail, and folded what is beside the question."""
-    matrices = [s for s in document.sections if "matrix" in {chart.kind for chart in s.charts}]
-    if not matrices:
-        return document
+def question_first(document: Document) -> Document:
+    """What answers the question first, and the rest folded. Around a matrix, whose rows of groups
+    are the summary and in which cases open, that is the matrix, unless it is a detail."""
+    matrix = any("matrix" in {chart.kind for chart in s.charts} for s in document.sections)
     sections = [
         replace(
             section,
-            nav=None if section.id == "cases" else section.nav,
-            folded=section.detail or section.id.startswith(BESIDE),
+            nav=None if matrix and section.id == "cases" else section.nav,
+            folded=section.detail or section.folded or section.id.startswith(BESIDE),
             # the first of many cases under load shows what is in the others
             sections=[
                 replace(below, folded=below.folded or (section.id == "tails" and place > 0))
@@ -103,7 +101,7 @@ def matrix_first(document: Document) -> Document:
             ],
         )
         for section in document.sections
-        if section.id != SUMMARY
+        if section.id != SUMMARY or not matrix
     ]
     return replace(document, sections=sorted(sections, key=lambda s: s.id != "matrix" or s.detail))
 
@@ -285,6 +283,7 @@ def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tup
 
 
 WIDTH = 164
+CHANGES = 300
 # Columns whose values are ratios of times.
 RATIOS = ("change", "here")
 PUBLISHED = "published"
@@ -322,19 +321,23 @@ def pictures(table: Table, rows: list[Row], chart: Chart | None) -> Pictures:
 
 
 def forest(table: Table, rows: list[Row], margin: float | None) -> Pictures:
-    """Intervals of the column of ratios, if there is one."""
+    """Intervals of the column of ratios, if there is one; changes on an axis in percent that holds
+    the `rows` alone, which others that are folded would press together."""
     after = next((column.id for column in table.columns if column.id in RATIOS), None)
     if after is None:
         return Pictures()
-    ratios = [ratio(table, row, after) for row in table.every_row]
-    claimed = [published(table, row) for row in table.every_row]
+    changes = after == RATIOS[0]
+    held = rows if changes else table.every_row
+    ratios = [ratio(table, row, after) for row in held]
+    claimed = [published(table, row) for row in held]
     intervals = [*filter(None, ratios), *(Interval(v, None, None) for v in claimed if v)]
-    axis = charts.ratio_axis(intervals, WIDTH, charts.FOREST_PAD)
+    width = CHANGES if changes else WIDTH
+    axis = charts.ratio_axis(intervals, width, charts.FOREST_PAD, percent=changes)
     drawn: list[Picture] = []
     for row in rows:
         mine = ratio(table, row, after)
         drawn.append(Picture(axis.mark(mine) if mine else None, published(table, row)))
-    return Pictures(after, axis, drawn, margin if after == RATIOS[0] else None)
+    return Pictures(after, axis, drawn, margin if changes else None)
 
 
 def ratio(table: Table, row: Row, column: str) -> Interval | None:
