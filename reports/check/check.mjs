@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
 import { interactions } from "./interactions.mjs";
-import { layout } from "./layout.mjs";
+import { everywhere, layout } from "./layout.mjs";
 import { steps } from "./steps.mjs";
 import { openTab, startBrowser } from "./tab.mjs";
 
@@ -150,7 +150,7 @@ async function askAxe() {
 }
 
 async function layOut(kind) {
-  for (const [name, size, check] of kind === "merged" ? [] : layout) {
+  for (const [name, size, check] of kind === "merged" ? everywhere : layout) {
     const own = await open({ scheme: "light", ...size, script: true });
     const problem = await check(own);
     report(name, [...own.problems, ...(problem ? [problem] : [])]);

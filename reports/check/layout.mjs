@@ -133,24 +133,38 @@ const FADES = `(async () => {
   return "";
 })()`;
 
-// The first window holds the answer and the table or picture of it; with a recommendation also how far to
-// trust it, and a first cell of the matrix.
+// The first screen says its finding in one sentence and shows figures: a matrix that leads, or else the first
+// table. Words count outside of tables, pictures and lists to choose from.
 const FIRST = `(() => {
-  const decided = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", cell: "#grid tr[data-c] td" };
-  const answered = { answer: ".answering .answer", row: ".answering tbody tr, #grid tr[data-c] td" };
-  const parts = document.getElementById("decision") ? decided : document.getElementById("answer") ? answered : {};
-  for (const [what, where] of Object.entries(parts)) {
-    const box = document.querySelector(where)?.getBoundingClientRect();
-    if (!box) return "no " + what;
-    if (box.bottom > innerHeight) return what + " ends at " + Math.round(box.bottom) + " of " + innerHeight;
+  const count = (text) => text.split(/\\s+/).filter((word) => /\\p{L}{2}/u.test(word)).length;
+  const answer = document.querySelector(":is(.decision, .answering) .answer");
+  if (!answer) return "no answer";
+  const long = answer.textContent.trim().split(/\\s+/).length;
+  if (long > MOST.sentence) return "the answer has " + long + " words: " + answer.textContent;
+  const leads = document.querySelector("main > section, main > details")?.id === "matrix";
+  const cells = document.querySelectorAll(leads ? "#grid td[data-r]" : ".answering tbody td, main tbody td");
+  const cell = [...cells].find((one) => one.checkVisibility());
+  if (!cell) return "no cell of a table";
+  const top = cell.getBoundingClientRect().top;
+  if (top > MOST.top) return "the first cell is at " + Math.round(top) + " px";
+  const picture = document.querySelector(".decision figure");
+  if (picture && !(picture.getBoundingClientRect().bottom < innerHeight)) return "the picture ends below the window";
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (texts.nextNode()) {
+    const { parentElement: holder, textContent } = texts.currentNode;
+    if (holder.closest("script, style, table, svg, select, .v, .skip") || !holder.checkVisibility()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    if (range.getBoundingClientRect().top < innerHeight) words += count(textContent);
   }
-  return "";
-})()`;
+  return words > MOST.words ? "the first screen has " + words + " words" : "";
+})()`.replaceAll("MOST.", `(${JSON.stringify({ sentence: 25, words: 120, top: 520 })}).`);
 
 // The visual viewport stays as wide as the window; the layout grows with what is too wide.
 const SIDEWAYS = `(() => {
   const wide = [...document.querySelectorAll("body *")].filter((node) =>
-    node.checkVisibility() && !node.closest(".scroll, .toc, .v, .skip, svg, .litmus, dialog, pre") && node.getBoundingClientRect().right > visualViewport.width + 1);
+    node.checkVisibility() && !node.closest(".scroll, .toc, .machines, .v, .skip, svg, .litmus, dialog, pre") && node.getBoundingClientRect().right > visualViewport.width + 1);
   const [first] = wide;
   return wide.length ? wide.length + " parts end beyond " + visualViewport.width + " px: " + first.tagName + " " + first.className + " " + first.textContent.trim().slice(0, 60) : "";
 })()`;
@@ -194,19 +208,24 @@ async function printed({ send, cpu }) {
   return ms > PRINT.ms ? `printing took ${Math.round(ms)} ms of processor time` : "";
 }
 
+/** What holds of every kind of page. */
+export const everywhere = [
+  ["the first screen has the finding and a figure", DESK, ({ evaluate }) => evaluate(FIRST)],
+  ...[320, 360, 768, 1366, 1920].map((width) => [
+    `nothing reaches beyond ${width} px`,
+    { width, height: 800 },
+    ({ evaluate }) => evaluate(SIDEWAYS),
+  ]),
+];
+
 export const layout = [
+  ...everywhere,
   ["on a phone the bar takes no window", PHONE, ({ evaluate }) => evaluate(SHARE)],
   ["magnified twice the bar takes no window", MAGNIFIED, ({ evaluate }) => evaluate(SHARE)],
   ["Shift+Tab on a phone: each stop is seen", PHONE, stops],
   ["Shift+Tab magnified twice: each stop is seen", MAGNIFIED, stops],
   ["links land below the bar, a case's on its title", DESK, ({ evaluate }) => evaluate(LANDING)],
   ["the same on a phone", PHONE, ({ evaluate }) => evaluate(LANDING)],
-  ["the answer is in the first window", DESK, ({ evaluate }) => evaluate(FIRST)],
-  ...[320, 360, 768, 1366, 1920].map((width) => [
-    `nothing reaches beyond ${width} px`,
-    { width, height: 800 },
-    ({ evaluate }) => evaluate(SIDEWAYS),
-  ]),
   ["no cell prints over the next on a phone", PHONE, ({ evaluate }) => evaluate(OVERPRINTS)],
   ["no cell prints over the next", DESK, ({ evaluate }) => evaluate(OVERPRINTS)],
   ["wide tables show that they go on", PHONE, ({ evaluate }) => evaluate(FADES)],

@@ -1,5 +1,6 @@
 """Advice on synthetic runs whose truth is known: what helps, what does nothing, what it costs."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -9,7 +10,7 @@ from sqlitmus.analysis.provenance import cache_bytes, promise
 from sqlitmus.analysis.recommendation import counsel
 from sqlitmus.render import terminal
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.sentences import sentences
+from sqlitmus.render.document.sentences import best, sentences
 from sqlitmus.results.recommendation import Advice, Effect, Promise, Setting
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis import runs
@@ -188,6 +189,19 @@ def test_what_still_warms_up_carries_no_recommendation(name: str) -> None:
     assert tried.reason.startswith("with the setting, its second half took 11.0 % less time than")
     assert tried.new_time
     assert setting.counsel == "no answer"
+
+
+def test_the_first_sentence_names_what_helps_most_and_how_many_more(advice: Advice) -> None:
+    helping = replace(of(advice, FASTER), title="a", counsel="set it")
+    also = replace(of(advice, EMPTY), title="b", counsel="set it")
+    text = best(replace(advice, settings=[also, helping]))
+    assert text.startswith("Worth setting: a (writes small 0.8")
+    assert text.endswith("\N{MULTIPLICATION SIGN}) and b.")
+    text = best(replace(advice, settings=[helping, also, also, also, also]))
+    assert text.endswith(", b, b and 2 more.")
+    left = replace(helping, counsel="leave it")
+    assert best(replace(advice, settings=[left])).startswith("Leave it: a")
+    assert best(replace(advice, settings=[])) == ""
 
 
 def test_what_weakens_commits_is_a_decision_however_much_it_helps(advice: Advice) -> None:

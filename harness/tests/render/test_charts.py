@@ -56,6 +56,20 @@ def test_log_ticks_are_few_and_inside(low: float, factor: float) -> None:
     assert ticks == sorted(set(ticks))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (0.94, 1.02, ["−5 %", "−2 %", "0 %", "+2 %", "+5 %"]),
+        (0.5, 3.0, ["−50 %", "−25 %", "0 %", "+50 %", "+100 %"]),
+    ],
+)
+def test_changes_have_ticks_at_round_percents(low: float, high: float, labels: list[str]) -> None:
+    axis = charts.ratio_axis([Interval(1.0, low, high)], 300, 16, percent=True)
+    ticks = axis.ticks()
+    assert [label for _, label in ticks] == labels
+    assert ticks[-1][0] == axis.at(1 + float(labels[-1].split()[0]) / 100)
+
+
 def test_a_sample_axis_needs_samples() -> None:
     assert charts.sample_axis(inf, 0.0) is None
     axis = charts.sample_axis(100.0, 100.0)

@@ -22,6 +22,8 @@ RUNS = sorted(run.name for run in (EXAMPLES / "runs").iterdir() if run.name != "
 def test_an_example_is_its_run_rendered_today(name: str) -> None:
     report = analyse(load(EXAMPLES / "runs" / name))
     rendered = {"md": as_markdown(report), "html": html.render(report)}
+    _, answer, *_ = rendered["md"].split("\n\n")
+    assert len(answer.partition(". ")[0].split()) <= 25
     for kind, text in rendered.items():
         stored = (EXAMPLES / f"{name}.{kind}").read_text("utf-8")
         assert plain(text) == plain(stored), "render it again with `./just examples`"

@@ -14,7 +14,8 @@ from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render.html import page as packed
 from sqlitmus.results.machines import Answer, MergedReport, Refused, Row
-from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.ranking import Contrast, Interval, Ranking
+from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.report import Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, counts, plan
@@ -66,6 +67,31 @@ def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:
     assert between('<section id="answer"', "</section>") == snapshot(name="answer")
     assert between('<section id="holds"', "</section>") == snapshot(name="holds")
     assert between('<section id="machines"', "</section>") == snapshot(name="machines")
+
+
+def test_the_page_begins_with_who_is_fastest_on_all_machines(made: Made) -> None:
+    def decided(*fronts: list[str]) -> MergedReport:
+        choices = [Choice("p", "a service", "", {}, [], ranking=Ranking(each)) for each in fronts]
+        machines = [
+            replace(machine, headline=[Weighed([choice], {}, [])])
+            for machine, choice in zip(made[0].machines, choices, strict=True)
+        ]
+        return replace(made[0], machines=machines)
+
+    def finding(report: MergedReport) -> str:
+        return as_markdown(report).split("\n\n")[1]
+
+    depends = "2 comparisons depend on the machine."
+    shared = decided(["rust", "bun", "deno"], ["bun", "deno"], ["node", "bun", "deno"])
+    # deno is emulated on one of them
+    assert finding(shared) == (
+        f"For a service, bun is fastest or tied for it on all 3 machines; {depends}"
+    )
+    apart = decided(["rust"], ["bun"], ["rust"])
+    assert finding(apart) == (
+        f"For a service, who is fastest differs between the machines; {depends}"
+    )
+    assert "For a service" not in finding(decided(["rust"], [], ["rust"]))
 
 
 def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> None:

@@ -10,7 +10,16 @@ from sqlitmus.render import markdown
 from sqlitmus.render.document import comparison
 from sqlitmus.render.document.build import build
 from sqlitmus.results import machines as data
-from sqlitmus.results.report import CanarySummary, Notice, Recorded, Report, SelfTest
+from sqlitmus.results.ranking import Ranking
+from sqlitmus.results.report import (
+    Broken,
+    CanarySummary,
+    Group,
+    Notice,
+    Recorded,
+    Report,
+    SelfTest,
+)
 from sqlitmus.vocabulary.errors import UsageError
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
@@ -44,6 +53,31 @@ def test_terminal_golden(snapshot: SnapshotAssertion) -> None:
 
 def test_comparison_golden(ab: Report, snapshot: SnapshotAssertion) -> None:
     assert as_text(ab) == snapshot(name="terminal")
+
+
+def test_a_comparison_without_a_change_says_so(ab: Report) -> None:
+    base, new = comparison.subjects(ab)
+    same = [case for case in ab.cases
+            if (pair := case.comparisons.of(new, base)) and not pair.verdict.different]  # fmt: skip
+    text = build(replace(ab, cases=same)).headline[0]
+    assert text == f"Of {len(same)} cases: {len(same)} tied; no change was resolved."
+
+
+def test_a_suite_without_a_decision_says_who_leads_most_groups(small: Report) -> None:
+    def first(*fronts: list[str]) -> str:
+        groups = [Group(str(n), 2, Ranking(front)) for n, front in enumerate(fronts)]
+        failed = Broken("bun", "failed", ["a"], 2)
+        document = build(replace(small, headline=[failed, *groups]))
+        assert document.notices[0].text.startswith("bun failed in 1 of 2 cases")
+        return document.headline[0]
+
+    assert first(["rust", "bun"], ["rust"], ["bun"], ["rust", "deno"]) == (
+        "rust is fastest or tied for it in 3 of 4 groups; bun in 2."
+    )
+    assert first(["a", "b", "c", "d"], ["d", "c", "b", "a"]) == (
+        "a and 3 others are fastest or tied for it in 2 of 2 groups."
+    )
+    assert "groups" not in first(["rust"])
 
 
 def test_a_suite_is_no_comparison(small: Report) -> None:

@@ -17,6 +17,7 @@ from sqlitmus.render.document.model import (
     Head,
     Section,
     Table,
+    titled,
 )
 from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.parts import heads
@@ -110,9 +111,9 @@ def _figures(report: Report, base: str, new: str) -> list[Section]:
 def _titled(table: Table) -> str:
     """What the table is of, and how many cases have which verdict."""
     verdicts = [table.cell(row, "verdict") for row in table.rows]
-    words = Counter(cell.text if cell.mark else "without result" for cell in verdicts)
+    words = Counter(cell.text if cell.mark else "wrong or failed" for cell in verdicts)
     changed = [f"{count} {word}" for word, count in words.items()]
-    return f"{table.title}: {', '.join(changed) or 'no change resolved'}"
+    return titled(table.title, ", ".join(changed) or "no change resolved")
 
 
 def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
@@ -200,4 +201,6 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
         return []
     columns = [Column("cases", "cases"), COLUMNS[2]]
     table = Table("means", Column("group", "group", "text"), columns, rows)
-    return [Section("means", "Geometric means", [symbols.TOGETHER], [table])]
+    shown = [f"{row.head.name} {row.cells[1].text}" for row in rows if row.cells[1].style != "un"]
+    title = titled("Geometric means", ", ".join(shown) or "no change resolved")
+    return [Section("means", title, [symbols.TOGETHER], [table], nav="Geometric means")]

@@ -1,12 +1,13 @@
 """Which runner suits a use or a workload: sentences for the first screen, and what each costs."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor, inf, log10
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
-from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table, titled
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
 from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
 from sqlitmus.results.recommendation import (
@@ -254,11 +255,18 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
         )
     title = "Time of the mix and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
+    name = "For this workload"
+    section = titled(name, _composed(advice))
     return [
-        Section(
-            "recommendation", "For this workload", [*_lead(advice, with_keys(pragmas))], [table]
-        )
+        Section("recommendation", section, [*_lead(advice, with_keys(pragmas))], [table], nav=name)
     ]
+
+
+def _composed(advice: Recommendation) -> str:
+    """What the mix takes over the sum of its parts."""
+    ratios = sorted((each.ratio for each in advice.composed), key=lambda ratio: ratio.value)
+    ends = dict.fromkeys(fmt.ratio(ratio)[0] for ratio in (*ratios[:1], *ratios[-1:]))
+    return f"the mix takes {' to '.join(ends)} its parts" if ends else ""
 
 
 def over(order: Ranking, name: str) -> Cell:
@@ -378,7 +386,11 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
     parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])
     lead = [*_presets_lead(weighed, rest)]
     below = [parts] if costs.rows else []
-    return [Section("presets", "For which use", lead, [table], below)]
+    fronts = Counter(name for choice in weighed.choices for name in choice.ranking.front)
+    most = [f"{name} fastest or tied in {number} of {counted(len(weighed.choices), 'use')}"
+            for name, number in fronts.most_common(1)]  # fmt: skip
+    title = titled("For which use", "".join(most))
+    return [Section("presets", title, lead, [table], below, nav="For which use")]
 
 
 def _part(of: Cost, case: str) -> Cell:

@@ -256,6 +256,11 @@ class Section:
             yield from section.tables()
 
 
+def titled(title: str, finding: str) -> str:
+    """A section's title with what it comes to, for who does not open it."""
+    return f"{title}: {finding}" if finding else title
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """When a report was made of a run, by which version; `label` is what the user called it."""

@@ -4,6 +4,7 @@ how to go on.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Protocol
 
 from sqlitmus.render.document import format as fmt
@@ -26,6 +27,7 @@ from sqlitmus.render.document.model import (
     Row,
     Section,
     Table,
+    titled,
 )
 from sqlitmus.render.document.symbols import NONE, above_floor, mark
 from sqlitmus.results.report import Block as RunBlock
@@ -122,7 +124,10 @@ def conditions_section(report: Report, trust: list[str]) -> Section:
             )
         ]
         blocks = []
-    return Section("noise", "Noise", trust, blocks, below, detail=True)
+    best = (
+        f"finds {fmt.percent(report.detectable[1])} in the best case" if report.detectable else ""
+    )
+    return Section("noise", titled("Noise", best), trust, blocks, below, detail=True, nav="Noise")
 
 
 def _table(blocks: Sequence[RunBlock]) -> Table:
@@ -266,7 +271,23 @@ def durability_section(report: Report) -> Iterator[Section]:
     if rows:
         columns = [Column(runner.name, runner.name) for runner in report.runners]
         table = Table("syncs", CASE, columns, rows, matrix=True)
-        yield Section("syncs", "Syncs per transaction", [DURABILITY_LEAD], [table])
+        name = "Syncs per transaction"
+        yield Section("syncs", titled(name, _synced(report)), [DURABILITY_LEAD], [table], nav=name)
+
+
+def _synced(report: Report) -> str:
+    """In how many cases runners sync differently, to a hundredth of a sync, or how often."""
+    cases = [
+        [cell.syncs.per_transaction for cell in case.cells if cell.syncs] for case in report.cases
+    ]
+    counts = [count for case in cases for count in case]
+    if not counts:
+        return "not counted"
+    differing = sum(len({f"{count:.2f}" for count in case}) > 1 for case in cases)
+    if differing:
+        return f"differ in {differing} of {counted(sum(map(bool, cases)), 'case')}"
+    ends = dict.fromkeys(f"{end:.2g}" for end in (min(counts), max(counts)))
+    return f"{' to '.join(ends)}, alike in all runners"
 
 
 def in_words(case: Case) -> str:
@@ -287,10 +308,7 @@ def _cell(cell: Measured | None) -> Cell:
 # What only a page has room for: each case, what drivers add, parallel readers, the method.
 
 
-CASES = (
-    "Open a case for absolute times, the statements, the settings, the proof of equal work and the "
-    "command that runs one cell again."
-)
+CASES = "Each opens to its times, statements, settings, proof of equal work and command."
 SCALING = (
     "Operations per second of all workers together, one connection each; both axes are logarithmic "
     "and shared. A dashed line is linear scaling from the first point. Bands are 95 % intervals; "
@@ -318,7 +336,10 @@ def detail_sections(report: Report, trust: list[str]) -> list[Section]:
 def _method(report: Report) -> Iterator[Section]:
     if report.method:
         texts: list[Block] = [Paragraph(text) for text in report.method]
-        yield Section("method", "Method and caveats", [], texts, detail=True, nav="Method")
+        title = titled(
+            "Method and caveats", f"95 % intervals over {counted(report.blocks_complete, 'block')}"
+        )
+        yield Section("method", title, [], texts, detail=True, nav="Method")
 
 
 def scaling(report: Report) -> Iterator[Section]:
@@ -341,9 +362,20 @@ def scaling(report: Report) -> Iterator[Section]:
         if any(curve.points for curve in item.curves)
     ]
     if below:
-        yield Section(
-            "scaling", "Parallel readers", [SCALING], [], below, detail=True, nav="Scaling"
-        )
+        title = titled("Parallel readers", _scaled(report))
+        yield Section("scaling", title, [SCALING], [], below, detail=True, nav="Scaling")
+
+
+def _scaled(report: Report) -> str:
+    """The most operations per second over those of the fewest workers, and whose."""
+    gains = [
+        (point.rate.value / curve.points[0].rate.value, point.workers, curve.runner)
+        for item in report.scaling
+        for curve in item.curves
+        for point in curve.points
+    ]
+    most, workers, runner = max(gains)
+    return f"at most {most:.2g}× ({runner}, {counted(workers, 'worker')})"
 
 
 def _rates(item: Scaling, number: int) -> Table:
@@ -380,9 +412,21 @@ def overhead(report: Report) -> Iterator[Section]:
     ]
     if below:
         lead = OVERHEAD.format(floor=report.floor)
-        yield Section(
-            "overhead", "Binding overhead", [lead], [], below, detail=True, nav="Overhead"
-        )
+        title = titled("Binding overhead", _added(report))
+        yield Section("overhead", title, [lead], [], below, detail=True, nav="Overhead")
+
+
+def _added(report: Report) -> str:
+    """The runners that add the least and the most to the floor's time, in their median case."""
+    shares: dict[str, list[float]] = {}
+    for case in report.cases:
+        times = {cell.runner: cell.time.value for cell in case.cells if cell.time}
+        for cell in case.cells:
+            if cell.overhead and (floor := times.get(report.floor or "")):
+                shares.setdefault(cell.runner, []).append(cell.overhead.value / floor)
+    middle = {name: median(each) for name, each in shares.items() if name != report.floor}
+    ends = dict.fromkeys([min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)])
+    return ", ".join(f"{name} {100 * middle[name]:+.0f} %".replace("-", fmt.MINUS) for name in ends)
 
 
 def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[Cell]:
@@ -505,7 +549,8 @@ def _problems(report: Report) -> Iterator[Section]:
     ]
     if rows:
         table = Table("problems", CASE, columns, rows)
-        yield Section("problems", "Wrong or failed", blocks=[table])
+        title = titled("Wrong or failed", counted(len(rows), "cell"))
+        yield Section("problems", title, blocks=[table], nav="Wrong or failed")
     gone: list[Block] = [
         Paragraph(f"{runner.name} is not here. {runner.missing}", "problem")
         for runner in report.runners

@@ -22,6 +22,7 @@ from sqlitmus.render.document.model import (
     Row,
     Section,
     Table,
+    titled,
 )
 from sqlitmus.render.document.parts import heads, with_axes
 from sqlitmus.render.document.ranking import few
@@ -186,7 +187,23 @@ def tails_section(report: Report) -> list[Section]:
         Section(f"tails-{case.case}", tails_name(case), list(tails_said(case)), _blocks(case))
         for case in report.tails
     ]
-    return [Section("tails", "Latencies under load", [_TAILS_LEAD], sections=below)]
+    name = "Latencies under load"
+    return [Section("tails", titled(name, _quickest(report)), [_TAILS_LEAD], [], below, nav=name)]
+
+
+def _quickest(report: Report) -> str:
+    """Whose p99 was measured lowest in most cases; that has no verdict."""
+    choices = {runner.name for runner in report.runners if runner.role == "runner"}
+    timed = [
+        {cell.runner: cell.p99.value for cell in case.cells
+         if cell.p99 and not cell.late and cell.runner in choices}
+        for case in report.tails
+    ]  # fmt: skip
+    lowest = Counter(min(each, key=each.__getitem__) for each in timed if each)
+    if not lowest:
+        return ""
+    (name, number), *_ = lowest.most_common(1)
+    return f"{name} measured the lowest p99 in {number} of {counted(len(report.tails), 'case')}"
 
 
 def _blocks(case: Tails) -> list[Block]:
