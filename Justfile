@@ -36,7 +36,7 @@ bench-quick *ARGS:
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 
-# Measure under load: latencies at planned rates, writers that meet, checkpoints; under twenty minutes
+# Measure under load: latencies at fixed rates, writers that meet, checkpoints; under twenty minutes
 bench-service *ARGS:
     @python -m sqlitmus run --suite service "$@"
 

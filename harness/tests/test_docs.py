@@ -1,11 +1,15 @@
-"""The documents name what there is, what they name is there, and each line holds one sentence."""
+"""The documents name what there is, what they name is there, each line holds one sentence, and
+all that users read has the glossary's words.
+"""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -246,3 +250,92 @@ def sentences(line: str) -> int:
 )
 def test_sentences_are_counted(line: str, count: int) -> None:
     assert sentences(line) == count
+
+
+TERMS = re.findall(r"^\| (?!word|---)(.+?) \| (.+) \|$", document("docs/glossary.md"), re.MULTILINE)
+
+
+def test_the_glossary_has_few_words_each_in_one_sentence() -> None:
+    words = [word for word, _ in TERMS]
+    assert words == sorted(words, key=str.lower)
+    assert len(words) <= 60
+    assert [meaning for _, meaning in TERMS if sentences(meaning) > 1 or meaning[-1] != "."] == []
+
+
+@pytest.mark.parametrize("word", [part for word, _ in TERMS for part in word.split(", ")])
+def test_a_word_of_the_glossary_is_in_use(word: str) -> None:
+    texts = (text for place, text in read_by_users() if "glossary" not in place)
+    assert any(word.lower() in text.lower() for text in texts)
+
+
+# Words and constructions that users do not read, and what is there instead.
+OLD = {
+    r"\btold\b": "tied, significant; say, print",
+    r"\btells? (\w+ )?(apart|from)\b|\btell them\b": "find a difference, distinguish",
+    r"\b(is|are|was) (shown to|said (of|to)|able to tell)\b": "significantly …, is",
+    r"\bwho(m?ever)\b|\b(of|to) wh(ich|om)\b": "name the noun, in a sentence of its own",
+    r"\bnobody (is|are|to)\b": "no runner is",
+    r"\bcanar(y|ies)\b": "A/A control",
+    r"\bin (four|nine) (of|in) (five|ten)\b": "80 % power, 90th percentile",
+    r"\bmachine was late\b": "load generator fell behind",
+    r"\bplanned (rate|start|load)": "offered load, scheduled start",
+    r"\bsustain(ed|able) rate\b": "highest offered load within a p99",
+    r"\blongest (latency|of all|iteration|timer)\b|\| longest\b": "max",
+    r"\bthread beside\b": "background thread",
+    r"\bguard\b": "noise threshold",
+}
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+NAMES = re.compile(r"\$?\{[^{}\n]*\}")  # what a template takes a value from
+SENTENCE = re.compile(r'["`][^"`\n]* [^"`\n]*["`]')  # in a script or TOML, a string with a space
+# What a kept run says in the words of its day.
+QUOTED = re.compile(r"^- \*\*.*$", re.MULTILINE)
+
+
+def literals(source: str) -> Iterator[str]:
+    """The sentences that a module may print: its strings without docstrings and single words."""
+    tree = ast.parse(source)
+    docs = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield NAMES.sub("", node.value) if " " in node.value else ""
+
+
+@cache
+def read_by_users() -> list[tuple[str, str]]:
+    """Place and text of all that `_read_by_users` finds."""
+    return list(_read_by_users())
+
+
+def _read_by_users() -> Iterator[tuple[str, str]]:
+    """Place and text: documents, example reports, golden outputs, help, messages, scenarios."""
+    for name in (name for name in DOCUMENTS if name != "CHANGELOG.md"):
+        yield name, CODE.sub("", document(name))
+    for file in (paths.ROOT / "reports/example").glob("*.md"):
+        yield file.name, QUOTED.sub("", CODE.sub("", file.read_text("utf-8")))
+    for file in (paths.ROOT / "harness/tests").rglob("*.ambr"):
+        yield file.name, file.read_text("utf-8")
+    for name, command in typer.main.get_group(app()).commands.items():
+        parts = [command.help, *(getattr(each, "help", "") for each in command.params)]
+        yield f"{name} --help", "\n".join(filter(None, parts))
+    for file in (paths.ROOT / "harness/sqlitmus").rglob("*.py"):
+        yield file.name, "\n".join(literals(file.read_text("utf-8")))
+    for file in (paths.ROOT / "reports/templates").glob("*.j2"):
+        yield file.name, re.sub(r"\{#.*?#\}", "", file.read_text("utf-8"), flags=re.DOTALL)
+    for folder, pattern in (("reports/assets", "*.js"), ("scenarios", "*.toml")):
+        for file in (paths.ROOT / folder).rglob(pattern):
+            texts = SENTENCE.findall(file.read_text("utf-8"))
+            yield file.name, NAMES.sub("", "\n".join(texts))
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_users_read_the_words_of_the_glossary(old: str) -> None:
+    seen = [
+        f"{place}: …{text[max(0, match.start() - 40) : match.end() + 20]}…"
+        for place, text in read_by_users()
+        for match in re.finditer(old, text, re.IGNORECASE)
+    ]
+    assert not seen, f"instead: {OLD[old]}"

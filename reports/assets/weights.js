@@ -388,8 +388,8 @@ function verdict(of, { names, front, others, alike, spent }, starts, margin) {
   if (of.blocks < of.least) return `too few blocks for a verdict: ${of.blocks} of ${of.least}.`;
   if (!front.length)
     return others.length
-      ? "nobody is fastest."
-      : "nobody is recommended: no runner can be compared in all of these.";
+      ? "no runner is fastest."
+      : "no runner is recommended: no runner can be compared in all of these.";
   const per = ` of ${starts ? "start-up and database time" : "database time"} ${PER}`;
   if (front.length > 1) {
     const are = alike ? `equivalent (within ${percent(margin)})` : "tied";
@@ -397,6 +397,6 @@ function verdict(of, { names, front, others, alike, spent }, starts, margin) {
     return `${few(front.map((r) => names[r]))} are ${are}: ${span}${per}.`;
   }
   if (!others.length)
-    return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;
+    return `${names[front[0]]} alone is left, and no other can be compared with it.`;
   return `${names[front[0]]} is fastest: ${ns(spent[front[0]])}${per}.`;
 }

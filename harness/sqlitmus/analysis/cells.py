@@ -191,8 +191,8 @@ LATE_NS = 500_000
 
 
 def late(run: RunData) -> dict[Place, float]:
-    """By case and series, the pacing error where a p99 is compared and the machine was late: half
-    of the blocks or more have a p99 of that error beyond `LATE_NS`."""
+    """By case and series, the pacing error where a p99 is compared and the load generator fell
+    behind: half of the blocks or more have a p99 of that error beyond `LATE_NS`."""
     pacing = run.samples.figures["pacing"]
     typical = medians(pacing.reshape(-1, pacing.shape[2])).value.reshape(pacing.shape[:2])
     planned = np.array([case.metric == "p99" for case in run.plan.cases], dtype=np.bool_)
@@ -240,7 +240,7 @@ def warming(run: RunData) -> dict[Place, float]:
 
 
 CHECKS: dict[Apart, Exclusion] = {
-    "the machine was late": Exclusion(
+    "the load generator fell behind": Exclusion(
         late, lambda ns: f"operations started up to {ns / 1e6:.1f} ms after their time"
     ),
     "still warming up": Exclusion(
@@ -389,8 +389,8 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
         sentence += " No checkpoint falls into them."
     if case.resets:
         sentence += (
-            f" A reset comes before every {_counted(case.reset_every or 0)}, off the clock; what "
-            "it writes and its checkpoints cannot be told from theirs, so neither is given."
+            f" A reset comes before every {_counted(case.reset_every or 0)}, off the clock; its "
+            "writes and checkpoints cannot be separated from theirs, so neither is given."
         )
     if case.walk == 1:
         return sentence

@@ -208,8 +208,8 @@ _SHARES = (
     "look's share before they are corrected. Intervals remain those of 95 %."
 )
 _PLANNED = (
-    "In cases under load at a planned rate it is the latency that 99 % of the process's operations "
-    "have at most, from their planned start (p99); cells whose operations the machine itself "
+    "In cases under load at a fixed rate it is the latency that 99 % of the process's operations "
+    "have at most, from their scheduled start (p99); cells whose operations the machine itself "
     "started more than 0.5 ms late are compared with nothing."
 )
 _TURNS = (

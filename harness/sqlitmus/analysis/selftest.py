@@ -47,9 +47,9 @@ def self_test(run: RunData) -> SelfTest | None:
             f"{plan.subjects[0]}, {TITLES[scheme]}: {plan.cases[0].id}."
         ),
         (
-            f"False alarms: {alarms} of {len(reports)} reports of {MIN_BLOCKS} blocks tell copies "
-            f"apart, {_percent(rate(alarms / len(reports), len(reports)))}; promised are "
-            f"{ALPHA:.0%} at most."
+            f"False alarms: {alarms} of {len(reports)} reports of {MIN_BLOCKS} blocks find a "
+            f"difference between copies, {_percent(rate(alarms / len(reports), len(reports)))}; "
+            f"promised are {ALPHA:.0%} at most."
         ),
         f"All blocks together: {_furthest(whole, apart)}",
         f"Coverage: {within:.1%} of the 95 % intervals hold 1.",

@@ -285,7 +285,7 @@ def unseen(sql: str) -> str:
     word = suspect[1] if suspect else verb(sql).upper()
     if suspect or word in ("ATTACH", "DETACH", "PRAGMA", "VACUUM"):
         return (
-            f"it says {word} in what SQLite {sqlite3.sqlite_version} does not compile, so that it "
-            "cannot be told what it reaches; correct it, or take it out"
+            f"it says {word} in what SQLite {sqlite3.sqlite_version} does not compile, so that "
+            "what it reaches is unknown; correct it, or take it out"
         )
     return ""

@@ -250,7 +250,7 @@ published_on = ""
 hypothesis = ""
 # The name of a claim in this folder whose publication says the opposite; it names this one, too.
 # contradicts = ""
-# How this experiment differs from the published one; whoever reads the verdict must know.
+# How this experiment differs from the published one, as far as the verdict depends on it.
 differences = []
 # What of the publication nobody can repeat here, and why.
 untestable = []
@@ -351,7 +351,7 @@ def _contradictory(group: ClaimGroup) -> Iterator[str]:
         yield "wall is the time of a process; it has no time per row"
     effect = group.expects == "effect"
     if not effect and group.compare == "difference":
-        yield 'expects = "no effect" is said of ratios; leave out compare'
+        yield 'expects = "no effect" is for ratios; leave out compare'
     elif not effect and "tolerance" not in group.model_fields_set:
         yield 'expects = "no effect" needs the tolerance that still counts as none'
     for row in group.rows:

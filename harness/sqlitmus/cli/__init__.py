@@ -20,7 +20,7 @@ from sqlitmus.vocabulary.text import visible
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
     "5 wrong answers, 70 internal error, 130 interrupted and resumable. Where several hold, the "
-    "first of 130, 5, 1 and 4 is given, and the others are told."
+    "command ends with the first of 130, 5, 1 and 4, and prints the others."
 )
 
 

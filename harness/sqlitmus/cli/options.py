@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Format = Annotated[
     str,
-    typer.Option("--format", help="What stdout gets: text, md, html, json or node-csv."),
+    typer.Option("--format", help="What stdout gets: text, md, comment, html, json or node-csv."),
 ]
 Explain = Annotated[
     bool,
@@ -99,7 +99,7 @@ def as_label(text: str) -> str:
 # Writes a command's output: a file, stdout, stderr.
 
 
-FORMATS = ("html", "md", "json", "text", "node-csv")
+FORMATS = ("html", "md", "comment", "json", "text", "node-csv")
 
 
 def write(text: str, output: Path | None) -> None:
@@ -276,10 +276,13 @@ def text_of(
         from sqlitmus.export import formats
 
         return formats.render_node_csv(report)
-    if format_ == "md":
+    if format_ in ("md", "comment"):
         from sqlitmus.render import markdown
 
-        return markdown.render(build(report), all_rows=all_rows)
+        document = build(report)
+        if format_ == "comment":
+            return markdown.comment(document)
+        return markdown.render(document, all_rows=all_rows)
     from sqlitmus.render import terminal
 
     return terminal.render(build(report), **terminal_look(), all_rows=all_rows, brief=brief)

@@ -21,7 +21,11 @@ def report(
     ] = None,
     format_: Annotated[
         str,
-        typer.Option("--format", help="html, md, json, text or, for a comparison, node-csv."),
+        typer.Option(
+            "--format",
+            help="html, md, comment (for a pull request), json, text or, for a "
+            "comparison, node-csv.",
+        ),
     ] = "html",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
     output: Annotated[

@@ -43,7 +43,7 @@ def workload(
     *,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse a trace of which something cannot be measured."),
+        typer.Option("--strict", help="Refuse a trace if any part of it cannot be measured."),
     ] = False,
     explain: Explain = False,
     options: Options,

@@ -234,7 +234,7 @@ class Recommendation(Model):
 
     `calls` are those of each case per 1,000 requests, or of each query per 1,000 calls, and `costs`
     what these take. Of those who keep to the limits, nobody is faster than `front`: the fastest, or
-    those that are tied; empty where nobody is ranked. `text` is what the report says.
+    those that are tied; empty where no runner is ranked. `text` is what the report says.
     """
 
     machine: str

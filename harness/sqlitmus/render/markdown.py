@@ -3,7 +3,7 @@ job summary (1 MiB).
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlitmus.render.document.model import (
     Block,
@@ -62,28 +62,69 @@ LIMIT = 1024 * 1024
 RESERVE = 1024
 
 
-def render(document: Document, *, all_rows: bool = False) -> str:
-    """The document; where it would pass 1 MiB the rows of the highest rank go, and the text says
-    how many. Folded rows are folded or named, unless `all_rows`."""
-    whole = [row for table in document.tables() for row in _rows(table, all_rows=all_rows)]
-    page = _page(document, set(map(id, whole)), all_rows=all_rows)
-    if len(page.encode()) <= LIMIT:
+# What a comment on a pull request holds, in characters.
+COMMENT = 65_536
+
+
+def comment(document: Document) -> str:
+    """The document as a comment on a pull request, of 65,536 characters at most: its answer, the
+    rows of its first table, and all else folded. The text says how many rows it leaves out."""
+    (answer, *_) = [*document.answer, *document.headline, document.title]
+    parts = [f"### {text(answer)}"]
+    rows: list[Row] = []
+    for table in [*document.brief, *document.tables()][:1]:
+        half = COMMENT // 2
+        rows = [row for row in table.rows if (half := half - len(_line(table, row)) - 1) > 0]
+        parts += [grid(table, rows)] if rows else []
+    head = "\n\n".join(parts)
+    room = COMMENT - len(head.encode()) - RESERVE
+    rest = render(document, limit=room, without=set(map(id, rows)))
+    if len(rest.encode()) > room:
+        rest = text(f"Left out for length: all other figures. {document.whole}")
+    return f"{head}\n\n{_details(document.title, rest.rstrip())}\n"
+
+
+def render(
+    document: Document,
+    *,
+    all_rows: bool = False,
+    limit: int | None = None,
+    without: Collection[int] = (),
+) -> str:
+    """The document; where it would pass `limit` bytes, 1 MiB by default, names of folded rows and
+    then the rows of the highest rank go, and the text says how many. Folded rows are folded or
+    named, unless `all_rows`. It is `without` the rows of these identities."""
+    tables = [*([document.answers] if document.answers else []), *_tables(document.sections)]
+    rows = [
+        (row, table)
+        for table in tables
+        for row in _rows(table, all_rows=all_rows)
+        if id(row) not in without
+    ]
+    limit = LIMIT if limit is None else limit
+    whole = {id(row) for row, _ in rows} | {id(table.folded) for table in tables}
+    page = _page(document, whole, all_rows=all_rows)
+    if len(page.encode()) <= limit:
         return page
-    room = LIMIT - RESERVE - len(_page(document, set(), all_rows=all_rows).encode())
-    fitting = _fitting(document, room, all_rows=all_rows)
-    note = f"Left out for length: {counted(len(whole) - len(fitting), 'row')}. {document.whole}"
+    room = limit - RESERVE - len(_page(document, set(), all_rows=all_rows).encode())
+    fitting = _fitting(rows, room)
+    note = f"Left out for length: {counted(len(rows) - len(fitting), 'row')}. {document.whole}"
     return f"{_page(document, fitting, all_rows=all_rows)}\n{text(note)}\n"
 
 
-def _fitting(document: Document, room: int, *, all_rows: bool) -> set[int]:
+def _tables(sections: Iterable[Section]) -> Iterator[Table]:
+    """The tables that are printed of these."""
+    for section in sections:
+        if not section.detail:
+            yield from (block for block in section.blocks if isinstance(block, Table))
+            yield from _tables(section.sections)
+
+
+def _fitting(rows: Iterable[tuple[Row, Table]], room: int) -> set[int]:
     """The rows that fit into `room` bytes, those of the lowest rank first; by identity."""
-    ranked = sorted(
-        ((row, table) for table in document.tables() for row in _rows(table, all_rows=all_rows)),
-        key=lambda pair: pair[0].rank,
-    )
     fitting: set[int] = set()
     headed: set[int] = set()
-    for line, table in ranked:
+    for line, table in sorted(rows, key=lambda pair: pair[0].rank):
         room -= len(_line(table, line).encode()) + 1
         if id(table) not in headed:
             headed.add(id(table))
@@ -171,7 +212,7 @@ def _table(table: Table, fitting: Collection[int], *, all_rows: bool) -> list[st
     if folded.brief == "rows":
         body = grid(table, [row for row in folded.rows if id(row) in fitting])
         return [*parts, _details(folded.count, body)]
-    if folded.brief == "names":
+    if folded.brief == "names" and id(folded) in fitting:
         names = ", ".join(code(row.head.text) for row in folded.rows)
         return [*parts, _details(folded.count, names)]
     return [*parts, f"Besides: {text(folded.count)}."]

@@ -118,7 +118,9 @@ def _natural(column: Column, texts: Sequence[Sequence[Text]], place: int) -> int
     """What a column needs where no cell wraps; the title of a number may stand on two lines."""
     title = cell_len(column.title)
     if column.kind == "number":
-        title = max([(title + 1) // 2, *map(cell_len, column.title.split())])
+        words = column.title.split()
+        halves = ((words[:n], words[n:]) for n in range(1, len(words) + 1))
+        title = min(max(cell_len(" ".join(half)) for half in both) for both in halves)
     return max([title, *(cell_len(row[place].plain) for row in texts)])
 
 
@@ -336,9 +338,11 @@ def _brief(document: Document, width: int, *, plain: bool) -> Iterator[Renderabl
     for table in document.brief:
         if table.rows:
             yield Text()
-            yield _line(table.title, "bold")
-            shape = _compact if table.matrix else laid_out
-            yield from shape(table, table.rows, width, plain=plain)
+            if table.matrix:
+                yield from _compact(table, table.rows, width, plain=plain)
+            else:
+                yield _line(table.title, "bold")
+                yield from laid_out(table, table.rows, width, plain=plain)
     yield Text()
     if document.notices:
         yield _line("! " + " \u00b7 ".join(notice.gist for notice in document.notices), "yellow")
@@ -346,16 +350,19 @@ def _brief(document: Document, width: int, *, plain: bool) -> Iterator[Renderabl
     for section in document.sections:
         if section.id in NEVER_LEFT_OUT:
             yield from _section(section, width, plain=plain, all_rows=False)
+    marks = {cell.mark for table in document.brief for row in table.rows for cell in row.cells}
     for block in document.foot:
         if isinstance(block, Legend):
-            yield from _block(block, width, plain=plain, all_rows=False)
+            used = Legend([entry for entry in block.entries if entry.mark in marks])
+            yield from _block(used, width, plain=plain, all_rows=False)
 
 
 def _compact(
     table: Table, rows: Sequence[Row], width: int, *, plain: bool
 ) -> Iterator[RenderableType]:
     """A matrix as it stands: ratios without their sign and bounds, heads of columns broken at
-    hyphens, and what stands in a cell's note below; in bands where it has no room."""
+    hyphens, and what stands in a cell's note below. Where it has no room, wide columns are left
+    out and heads of rows wrap; where that does not do, it is in bands."""
     texts = [[_figure(cell, plain=plain) for cell in row.cells] for row in rows]
     heads = [one_line(column.title).replace("-", "-\n") for column in table.columns]
     needs = [
@@ -363,7 +370,17 @@ def _compact(
         for n, head in enumerate(heads)
     ]
     names = min(max(cell_len(one_line(row.head.text)) for row in rows), width // 2)
-    for number, band in enumerate(_fitting([need - 1 for need in needs], width - names - GAP)):
+    places = list(range(len(needs)))
+    narrow = [n for n in places if not table.columns[n].wide]
+    spare = width - sum(needs[n] + 1 for n in narrow)
+    left_out = ""
+    words = (part for row in rows for part in (row.head.name, *row.head.axes))
+    if names + sum(need + 1 for need in needs) > width and spare >= max(map(cell_len, words)):
+        left_out = ", ".join(one_line(each.title) for each in table.columns if each.wide)
+        places, names = narrow, min(names, spare)
+    yield _line(f"{table.title}, without {left_out}" if left_out else table.title, "bold")
+    bands = _fitting([needs[n] - 1 for n in places], width - names - GAP)
+    for number, band in enumerate([places[k] for k in band] for band in bands):
         if number:
             yield Text()
         grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))

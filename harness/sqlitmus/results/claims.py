@@ -17,7 +17,7 @@ Compare = Literal["ratio", "difference"]
 METRICS: dict[ClaimMetric, str] = {
     "steady": "time", "wall": "time end to end", "loop": "time in the loop", "cpu time": "CPU time",
     "p50": "median latency", "p99": "99 % latency",
-    "p999": "99.9 % latency", "max": "longest latency", "file": "size of the database",
+    "p999": "99.9 % latency", "max": "max latency", "file": "size of the database",
 }  # fmt: skip
 
 

@@ -97,7 +97,7 @@ class Choice:
     """The decision by a preset's `calls` of cases per 1,000 requests; `starts` where one of them is
     a process start.
 
-    `lacking` are cases that the run does not have: nobody is ranked then. `costs` has what each
+    `lacking` are cases that the run does not have: no runner is ranked then. `costs` has what each
     spends. `blocks` hold all cases of the most complete pair; fewer than `least` rank nobody.
     """
 

@@ -120,7 +120,7 @@ MANY = 1000
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """Quantiles of the workers' latencies in ns, of planned operations from their planned start.
+    """Quantiles of the workers' latencies in ns, of planned operations from their scheduled start.
 
     `p999` is None for fewer than `MANY` operations. `writer_p99` is that of the writer beside the
     workers. `busy` is the share of all operations, the writer's too, that ended with SQLITE_BUSY;

@@ -133,8 +133,8 @@ LATENCIES: tuple[Figure, ...] = (
         name="p99",
         heading="p99",
         title="Latency p99",
-        meaning="the latency that 99 % of operations have at most, from their planned start where "
-        "they have one; with an interval if `metric` is `p99`",
+        meaning="the latency that 99 % of operations have at most, from their scheduled start "
+        "where they have one; with an interval if `metric` is `p99`",
         zero="impossible",
     ),
     _latency(
@@ -151,14 +151,14 @@ LATENCIES: tuple[Figure, ...] = (
     ),
     _latency(
         name="longest",
-        heading="Longest",
-        title="Longest latency",
-        meaning="the longest latency of any operation of a process",
+        heading="Max",
+        title="Max latency",
+        meaning="the largest latency of any operation of a process",
     ),
     _latency(
         name="writer_p99",
         heading="Beside p99",
-        title="Latency p99 of the thread beside",
+        title="Latency p99 of the background thread",
         meaning="the p99 of the writer, or what else works beside the workers",
     ),
     _latency(
@@ -171,8 +171,8 @@ LATENCIES: tuple[Figure, ...] = (
     ),
     _latency(
         name="timer_longest",
-        heading="Timer longest",
-        title="Longest timer delay",
+        heading="Timer max",
+        title="Max timer delay",
         meaning="how late such a timer came at most",
     ),
 )
@@ -302,9 +302,9 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure(
         name="iteration_longest",
-        heading="Longest iteration",
-        title="Longest of the timed iterations",
-        meaning="the longest timed iteration of a process over its units of work, with what others "
+        heading="Max iteration",
+        title="Max of the timed iterations",
+        meaning="the slowest timed iteration of a process over its units of work, with what others "
         "took from it",
         unit="ns",
         per="iteration",

@@ -12,12 +12,12 @@ Role = Literal["runner", "floor", "oracle", "variant"]
 CONTROLS = "controls"
 CaseMetric = Literal["cold", "steady", "p99", "timer_p99"]
 """What the primary time of a case is: that of a whole process, of a unit of work, or the latency
-that 99 % of operations have at most, from their planned start."""
+that 99 % of operations have at most, from their scheduled start."""
 # What became of an invocation; a cell may also be missing, because its runner is not installed.
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
 Untimed = Literal["unsupported", "wrong", "failed", "missing"]
 CellOutcome = Literal["ok", Untimed]
-Apart = Literal["the machine was late", "still warming up", "did less work"]
+Apart = Literal["the load generator fell behind", "still warming up", "did less work"]
 """Why the time of a cell that is ok is compared with nothing."""
 Correction = Literal["none", "holm", "bh"]
 Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
@@ -124,7 +124,7 @@ class Verdict(StrEnum):
         "? ?",
         "undecided",
         4,
-        "this run cannot tell them apart: that is not “the same”",
+        "no significant difference in this run: that is not “the same”",
     )
     NOT_TESTABLE = (
         "not testable",
@@ -214,7 +214,7 @@ class ClaimWord(StrEnum):
         "near",
         1,
         "compatible",
-        "told from 1, but not precise enough to say whether it has the published size",
+        "an effect in the published direction; its size is not precise enough to compare",
     )
     SMALLER = (
         "smaller than published",
@@ -246,7 +246,7 @@ class ClaimWord(StrEnum):
         "turned",
         2,
         "reversed",
-        "told from 1, on its other side",
+        "a significant effect in the other direction",
     )
     MIXED = (
         "mixed",

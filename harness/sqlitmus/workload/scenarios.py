@@ -270,7 +270,7 @@ def _alone(part: Part, profile: str, writing: Writing) -> Scenario:
     """One query by itself, in one thread."""
     return _scenario(
         title=part.name,
-        question=f"What does {part.name} cost, of which the weight is {part.query.weight:g}?",
+        question=f"What does {part.name} cost, with a weight of {part.query.weight:g}?",
         group=QUERIES,
         unit="query",
         parts=[part],

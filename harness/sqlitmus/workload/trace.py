@@ -157,8 +157,8 @@ class Trace:
         if outer:
             self._wrong(
                 number,
-                f"it begins a transaction within that of line {outer.begun}; tell connections "
-                "apart with connection",
+                f"it begins a transaction within that of line {outer.begun}; name each "
+                "connection with connection",
             )
         if kind.lower() == "exclusive":
             self._wrong(number, "EXCLUSIVE transactions are not measured; use IMMEDIATE")

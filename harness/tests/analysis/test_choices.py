@@ -273,12 +273,12 @@ def test_a_start_limit_is_of_the_longest_start() -> None:
     levels[0, 0] = 2e6
     said, _ = Run(levels).decided(preset(start_ms=1.0))
     assert [out.why for out in said.choices[0].ranking.excluded] == ["start-up"]
-    assert "r1 alone is left, and there is nobody to compare it with." in text(said)
+    assert "r1 alone is left, and no other can be compared with it." in text(said)
 
 
 def test_nobody_is_recommended_where_all_exceed_a_limit() -> None:
     said, _ = Run(equal(2)).decided(preset(memory_mib=1.0))
-    told = "nobody is recommended: no runner can be compared in all of these within the limits."
+    told = "no runner is recommended: no runner can be compared in all of these within the limits."
     assert told in text(said)
 
 
@@ -290,7 +290,7 @@ def test_a_case_that_was_not_measured_ranks_nobody() -> None:
     assert (reading.lacking, writing.lacking, starting.lacking) == (["put"], ["put", "bulk"], [])
     assert not reading.ranking.front
     assert starting.ranking.front == ["r1"]
-    assert "this run has no case put, so nobody is ranked." in text(said)
+    assert "this run has no case put, so no runner is ranked." in text(said)
     assert "this run has no cases put and bulk, so" in choice_sentences(writing, said)[0]
 
 

@@ -84,7 +84,9 @@ def test_who_is_left_out_of_a_group_is_named() -> None:
 
 def test_too_few_blocks_order_nobody() -> None:
     report = timed({"node": 3}, blocks=9)
-    assert worded.headline(report)[0].startswith("With 9 complete blocks this run says who works")
+    assert worded.headline(report)[0].startswith(
+        "With 9 complete blocks this run gives no verdicts"
+    )
     assert not any("fastest" in text for text in worded.headline(report))
     assert "could not be tested" in worded.canary(report)
 
@@ -205,7 +207,7 @@ SAME, NEAR = (Verdict.EQUIVALENT, 1.001), (Verdict.SLOWER, 1.008)
         ),
         (
             {("b", "a"): SLOWER, ("c", "b"): SLOWER, ("a", "c"): SLOWER},
-            f"nobody is fastest. c takes 0.769× [0.762, 0.777] and b {A_THIRD} as long as a",
+            f"no runner is fastest. c takes 0.769× [0.762, 0.777] and b {A_THIRD} as long as a",
         ),
     ],
 )
@@ -312,9 +314,9 @@ def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> No
     assert 0.04 < second < 0.16
     assert report.detectable == pytest.approx(((first + second) / 2, first, second))
     (text, _) = sentences.trust(report)
-    assert text.startswith("This run of one sitting finds differences of ")
-    assert " in the median of 2 cases, from 0." in text
-    assert text.endswith(" %, with 80 % power.")
+    assert text.startswith("Detectable with 80 % power: ")
+    assert " in the median of 2 cases (0." in text
+    assert text.endswith(" %).")
     for format_ in formats(report).keys() - {"JSON"}:
         assert text in formats(report)[format_]
     machine = json.loads(text_of([("here", report)], "json"))["machines"][0]

@@ -101,8 +101,8 @@ def test_amounts_stand_beside_the_ratios(told: dict[tuple[str, str], Told], text
 
 
 def test_of_one_alone_nothing_is_compared() -> None:
-    assert said({}, "a") == "a alone is left, and there is nobody to compare it with."
-    assert said({}, "") == "nobody is recommended: no runner can be compared in all of these."
+    assert said({}, "a") == "a alone is left, and no other can be compared with it."
+    assert said({}, "") == "no runner is recommended: no runner can be compared in all of these."
 
 
 @given(

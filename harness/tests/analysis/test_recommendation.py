@@ -112,7 +112,7 @@ def test_a_limit_that_the_fastest_exceeds_is_told() -> None:
 def test_where_nobody_keeps_to_the_limits_nobody_is_recommended() -> None:
     said = recommended(levels(), start_ms=1e-6)
     assert said.ranking.front == []
-    assert "nobody is recommended" in workload_sentences(said)[0]
+    assert "no runner is recommended" in workload_sentences(said)[0]
 
 
 def test_what_would_change_it_is_told_with_the_share() -> None:

@@ -72,7 +72,9 @@ def test_equal_copies_pass_and_its_lines_say_what_was_counted() -> None:
     assert result.passed
     assert result.scheme == "process"
     assert result.lines[0] == "120 blocks of 5 equal copies of node, one after the other: get-pk."
-    assert "of 12 reports of 10 blocks tell copies apart" in line(result, "False alarms")
+    assert "of 12 reports of 10 blocks find a difference between copies" in line(
+        result, "False alarms"
+    )
     assert "the furthest pair: 1.00" in line(result, "All blocks together")
     assert "% of the 95 % intervals hold 1." in line(result, "Coverage")
     assert " are found in 12 of 12 reports, 100.0% [75.8%, 100.0%]." in line(result, "Detection")

@@ -270,7 +270,7 @@ def test_what_a_reset_writes_is_not_given_as_its_cases_own() -> None:
     }
     assert {"written", "checkpoints", "pages_read"} <= grows.cells[0].figures.keys()
     assert resets.work.endswith(
-        " A reset comes before every 40 operations, off the clock; what it writes and its "
-        "checkpoints cannot be told from theirs, so neither is given."
+        " A reset comes before every 40 operations, off the clock; its writes and "
+        "checkpoints cannot be separated from theirs, so neither is given."
     )
     assert "reset" not in grows.work

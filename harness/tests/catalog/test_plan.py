@@ -508,7 +508,7 @@ hypothesis = "An array is cheaper than an object."
 [lessons]
 reproduced = "Take arrays."
 different = "Take arrays, for less."
-unresolved = "It cannot be told."
+unresolved = "It is unknown."
 reversed = "Take objects."
 untestable = "Ask elsewhere."
 

@@ -42,7 +42,7 @@ new against base
 suite quick · 12 of 12 blocks · 1 case · base base · new new
 
 Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
-This run of one sitting finds differences of 0.6 % with 80 % power.
+Detectable with 80 % power: 0.6 %.
 A/A control: base against itself differs at 1 % in 0 of 1 case; the ratio furthest from 1 is 1.000×
 [0.998, 1.002].
 
@@ -76,7 +76,7 @@ sqlitmus 0.1.0 · run STAMP-compare · seed 3
 
 PROGRESS = """\
 2 cells in 1 case, 12 blocks of about TIME: done in about TIME
-the differences that it can tell are unknown until it has run
+the smallest detectable difference is unknown until it has run
 """
 
 

@@ -46,8 +46,8 @@ def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]
     assert plain.splitlines() == [
         "60 blocks of 5 equal copies of a, one after the other: get.",
         (
-            "False alarms: 0 of 6 reports of 10 blocks tell copies apart, N% [N%, N%]; promised "
-            "are 5% at most."
+            "False alarms: 0 of 6 reports of 10 blocks find a difference between copies, "
+            "N% [N%, N%]; promised are 5% at most."
         ),
         "All blocks together: COPY over COPY, the furthest pair: N [N, N].",
         "Coverage: N% of the 95 % intervals hold 1.",
@@ -76,7 +76,7 @@ def test_a_copy_that_is_favoured_all_along_fails_it(
     desk.instant.paces["a-3"] = noise("a-3", 1.03)
     done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "60")
     assert done.code == 1
-    assert "6 of 6 reports of 10 blocks tell copies apart" in done.out
+    assert "6 of 6 reports of 10 blocks find a difference between copies" in done.out
     assert "a-3 slower than" in done.out
     assert done.out.endswith("FAILED: verdicts on this machine need care\n")
     desk.run(runners=["a"], blocks=1)

@@ -185,7 +185,7 @@ def test_a_complete_run_is_measured_for_another_sitting(
     directory = RunDirectory.open(page(desk).parent.resolve())
     case = next(iter(directory.plan().cells))  # as where a budget gives others more sets
     directory.change_plan(directory.plan().model_copy(update={"sets": {case: 4}}))
-    assert "This run of one sitting finds differences of " in page(desk).read_text("utf-8")
+    assert "Detectable with 80 % power: " in page(desk).read_text("utf-8")
     before = [(sample.block, sample.position) for sample in directory.samples()]
     again = ("run", "--again", str(directory.path))
 

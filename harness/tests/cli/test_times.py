@@ -193,7 +193,7 @@ def stripped(text: str) -> str:
 
 PLAN = """\
 4 cells in 2 cases, 10 blocks of about 1.8 s: done in about 0:18
-the differences that it can tell are unknown until it has run
+the smallest detectable difference is unknown until it has run
 before that, verification and pilot take about 5.2 s
 blocks that a --time-budget buys: 497 in 15, 997 in 30 and 1997 in 60 minutes
 4 of 4 cells were never tried here: a process of them counts as 0.3 s

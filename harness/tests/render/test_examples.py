@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse, load
@@ -44,8 +45,11 @@ def test_a_brief_text_golden(snapshot: SnapshotAssertion) -> None:
     assert brief("workload", 80, plain=True) == snapshot(name="workload in 80 columns of ASCII")
 
 
-def test_a_quick_run_ends_with_at_most_40_lines() -> None:
-    assert len(brief("report").splitlines()) <= 40
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_quick_run_ends_with_at_most_40_lines(width: int) -> None:
+    lines = brief("report", width).splitlines()
+    assert len(lines) <= 40
+    assert max(map(cell_len, lines)) <= width
 
 
 def test_a_brief_text_says_of_whom_a_note_is() -> None:

@@ -63,7 +63,7 @@ def test_the_shortest_p99_comes_first_and_what_is_not_ranked_last() -> None:
 
 def test_columns_without_a_figure_are_left_out() -> None:
     titles = [column.title for column in table(CASE).columns]
-    assert titles == ["p50", "p99", "longest", "longest of all", ""]
+    assert titles == ["p50", "p99", "max", "max of all blocks", ""]
     more = tail("rust", MS, busy=0.25, unfair=at(2.0), wal_most=at(4096.0), rate=at(5000.0))
     drawn = table(replace(CASE, cells=[more]))
     row = drawn.rows[0]
@@ -78,7 +78,7 @@ def test_columns_without_a_figure_are_left_out() -> None:
 
 def test_a_late_machine_and_too_few_cores_are_said() -> None:
     said = " ".join(suite.tails_said(CASE))
-    assert "late for bun (700" in said
+    assert "fell behind for bun (700" in said
     assert "core" not in said
     assert "3 threads on 2 cores" in " ".join(suite.tails_said(replace(CASE, threads=3)))
     assert list(suite.tails_said(replace(CASE, threads=9, cores=None, cells=[FAST]))) == []

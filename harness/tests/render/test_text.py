@@ -129,6 +129,32 @@ def test_markdown_says_what_it_leaves_out(small: Report, monkeypatch: pytest.Mon
     assert re.search(r"Left out for length: \d+ rows\\?\. ", text)
 
 
+def test_a_comment_golden(snapshot: SnapshotAssertion) -> None:
+    report = synthetic.build_compare(cases=5, blocks=12)
+    assert markdown.comment(build(report)) == snapshot
+
+
+def lines_of_tables(text: str) -> int:
+    """How many lines of figures the tables of a text have, without heads and rules."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return len(lines) - 2 * sum(set(line) <= set("|-: ") for line in lines)
+
+
+@pytest.mark.parametrize("cases", [300, 1500])
+def test_a_comment_fits_and_counts_the_rows_that_it_leaves_out(
+    cases: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = build(synthetic.build_compare(cases=cases, blocks=3))
+    text = markdown.comment(document)
+    assert len(text) <= 65_536
+    assert text.startswith(f"### node\\@26.10.0 against node\\@24.11.0 in {cases} cases: ")
+    (missing,) = re.findall(r"Left out for length: (\d+) rows\\?\. ", text)
+    monkeypatch.setattr(markdown, "COMMENT", 10**9)
+    whole = markdown.comment(document)
+    assert lines_of_tables(text) + int(missing) == lines_of_tables(whole)
+    assert text.count("<details>") == text.count("</details>")
+
+
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_terminal_keeps_to_its_width(small: Report, ab: Report, width: int) -> None:
     for report in (small, ab, hostile(ab)):

@@ -211,8 +211,7 @@ def test_one_block_says_who_works_and_not_who_is_faster(desk: Desk) -> None:
     assert list(report.cases[0].comparisons) == []
     told = headline(report)
     assert told[-1] == (
-        "With 1 complete block this run says who works, not who is faster: verdicts need at least "
-        "10 blocks."
+        "With 1 complete block this run gives no verdicts: they need at least 10 blocks."
     )
     assert "1 complete block: fewer than 10 never give a verdict" in notices(report)[0]
 

@@ -256,7 +256,7 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
         ((at("COMMIT"),), "app.jsonl:1: it ends a transaction that no line began"),
         (
             (at("BEGIN"), at("BEGIN")),
-            "app.jsonl:2: it begins a transaction within that of line 1; tell connections apart",
+            "app.jsonl:2: it begins a transaction within that of line 1; name each connection",
         ),
         (
             (at("BEGIN EXCLUSIVE"), at("END")),

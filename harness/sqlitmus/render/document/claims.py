@@ -244,7 +244,7 @@ def histograms(drawn: Histograms) -> Table:
         values = [cell.buckets[0][0], *quantiles, cell.buckets[-1][1]]
         durations = [Cell(fmt.duration(value), value=value) for value in values]
         rows.append(TableRow(Head(cell.label), [Cell(cell.runner), Cell(str(total)), *durations]))
-    titles = ("operations", "shortest", "median", "99 %", "longest")
+    titles = ("operations", "shortest", "median", "99 %", "max")
     return _table("cell", [RUNNER, *(Column(title, title) for title in titles)], rows)
 
 

@@ -46,13 +46,17 @@ Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
 def build(report: Report) -> Document:
     """The document of an A/B comparison; UsageError for a report that is none."""
     base, new = subjects(report)
-    return parts.document(
+    document = parts.document(
         report,
         [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
         [*_figures(report, base, new), *_means(report, base, new)],
         parts.verdicts(report, "\N{GREEK CAPITAL LETTER DELTA} is the change from the base"),
         _finding(report, base, new),
     )
+    compared = [case.comparisons.of(new, base) for case in report.cases]
+    counts = _count(report, [each and each.verdict for each in compared])
+    cases = counted(len(report.cases), "case")
+    return replace(document, answer=[f"{new} against {base} in {cases}: {counts}."])
 
 
 def _finding(report: Report, base: str, new: str) -> str:

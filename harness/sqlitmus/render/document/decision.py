@@ -122,7 +122,7 @@ def _decision(choice: Choice) -> list[str]:
 def _verdict(choice: Choice) -> list[str]:
     if choice.lacking:
         noun = "case" if len(choice.lacking) == 1 else "cases"
-        return [f"this run has no {noun} {listed(choice.lacking)}, so nobody is ranked."]
+        return [f"this run has no {noun} {listed(choice.lacking)}, so no runner is ranked."]
     return _ranked(choice)
 
 
@@ -279,7 +279,7 @@ def over(order: Ranking, name: str) -> Cell:
 
 
 def _place(order: Ranking, name: str) -> str:
-    """Where a runner without a ratio is; nothing of the first, nor where nobody is ranked."""
+    """Where a runner without a ratio is; nothing of the first, nor where no runner is ranked."""
     if name in order.front:
         return "tied" if name in order.front[1:] else ""
     why = [each.why for each in order.excluded if each.runner == name]

@@ -24,7 +24,7 @@ LIMITS: dict[str, str] = {
     "durability": "durability",
 }
 APART: dict[str, str] = {
-    "the machine was late": "the machine was late",
+    "the load generator fell behind": "the load generator fell behind",
     "still warming up": "it was still warming up",
     "did less work": "it did less work",
 }
@@ -52,12 +52,12 @@ def _front(ranking: Ranking, amounts: Amounts) -> Iterator[str]:
     if _two(ranking):
         return  # their contrast says it all
     if not front and ranking.contrasts:
-        yield "nobody is fastest."
+        yield "no runner is fastest."
     elif not front:
         within = any(each.why in LIMITS for each in ranking.excluded) * " within the limits"
-        yield f"nobody is recommended: no runner can be compared in all of these{within}."
+        yield f"no runner is recommended: no runner can be compared in all of these{within}."
     elif len(front) == 1 and not ranking.contrasts:
-        yield f"{front[0]} alone is left, and there is nobody to compare it with."
+        yield f"{front[0]} alone is left, and no other can be compared with it."
     elif len(front) == 1:
         amount = amounts.texts.get(front[0])
         apart = ranking.reference and ranking.reference != front[0]

@@ -274,8 +274,8 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
             return ended(f"{about.runner} is missing: {about.reason}")
         case FewBlocks():
             return (
-                f"With {counted(about.blocks, 'complete block')} this run says who works, not who "
-                f"is faster: verdicts need at least {about.least} blocks."
+                f"With {counted(about.blocks, 'complete block')} this run gives no verdicts: "
+                f"they need at least {about.least} blocks."
             )
         case Group():
             return group(about)
@@ -409,10 +409,10 @@ def trust(report: Report) -> Iterator[str]:
     if report.detectable:
         middle, *ends = map(fmt.percent, report.detectable)
         number = sum(case.detectable is not None for case in report.cases)
-        several = f" in the median of {number} cases, from {' to '.join(ends)},"
+        several = f" in the median of {number} cases ({' to '.join(ends)})"
         where = several if number > 1 else ""
-        sittings = f"{report.sittings} sittings" if report.sittings > 1 else "one sitting"
-        yield f"This run of {sittings} finds differences of {middle}{where} with 80 % power."
+        sittings = f" over {report.sittings} sittings" if report.sittings > 1 else ""
+        yield f"Detectable with 80 % power{sittings}: {middle}{where}."
     if report.canary:
         yield control(report.canary)
 

@@ -54,7 +54,16 @@ def build(report: Report) -> Document:
     groups = [*cases.tables()]
     rows = [row for table in groups for row in table.rows]
     title = f"{cases.title}, by case"
-    whole = [replace(table, id="matrix", rows=rows, title=title) for table in groups[:1]]
+    whole = [
+        replace(
+            table,
+            id="matrix",
+            rows=rows,
+            title=title,
+            columns=[replace(each, wide=each.id == report.floor) for each in table.columns],
+        )
+        for table in groups[:1]
+    ]
     answer = list(map(first_sentence, document.headline[: 1 if mix or uses else None]))
     return replace(document, answer=answer, brief=[*ranked, *whole])
 
@@ -151,23 +160,23 @@ def _row(case: Case, names: list[str], reference: str) -> list[symbols.Cell]:
 
 
 _TAILS_LEAD = (
-    "The time that half, 99 and 99.9 % of the operations take at most, and the longest; brackets "
-    "are 95 % intervals over the blocks. A planned operation's latency counts from its planned "
-    "start, so that a stall shows in all that had to wait. docs/service.md explains it."
+    "p50, p99, p99.9 and max latency; brackets hold 95 % intervals over the blocks. Under a fixed "
+    "rate latency counts from the scheduled start, so that a stall shows in every operation that "
+    "had to wait (no coordinated omission). docs/service.md explains it."
 )
 _TAILS_COLUMNS = [
     Column("rate", "a second"),
     Column("p50", "p50"),
     Column("p99", "p99"),
     Column("p999", "p99.9"),
-    Column("longest", "longest"),
-    Column("most", "longest of all", wide=True),
-    Column("writer", "thread beside, p99"),
+    Column("longest", "max"),
+    Column("most", "max of all blocks", wide=True),
+    Column("writer", "background thread, p99"),
     Column("busy", "busy"),
     Column("unfair", "slowest over fastest connection"),
     Column("wal", "largest WAL"),
     Column("timer_p99", "timer late, p99"),
-    Column("timer_longest", "timer late, longest"),
+    Column("timer_longest", "timer late, max"),
     Column("growth", "memory per million operations"),
     Column("remark", "", "text"),
 ]
@@ -176,7 +185,7 @@ OVER_TIME: dict[ChartKind, str] = {
     "resident": "The process's memory",
 }
 EMPTY = {"", fmt.percent(0)}
-LATE = "the machine was late; not ranked"
+LATE = "the load generator fell behind; not ranked"
 
 
 def tails_section(report: Report) -> list[Section]:
@@ -233,14 +242,15 @@ def tails_said(case: Tails) -> Iterator[str]:
         yield (
             f"Memory grows while the operations are timed in {names} per million operations. "
             "A runtime that has not yet found the size of its heap looks the same: only a longer "
-            "load tells it from a leak."
+            "load separates it from a leak."
         )
     behind = [cell for cell in case.cells if cell.late]
     if behind:
         names = listed([f"{c.runner} ({fmt.duration(c.pacing)})" for c in behind])
         yield (
-            f"The machine was late for {names}: of the operations for which a thread waited, 99 % "
-            "started up to so much after their time. These cells are not compared with others."
+            f"The load generator fell behind for {names}: of the operations for which a thread "
+            "waited, 99 % started up to so much after their time. These cells are not compared "
+            "with others."
         )
 
 

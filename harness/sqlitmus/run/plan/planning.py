@@ -178,11 +178,11 @@ def _promise(
     factor = ALPHA / pocock(looks) if options.gate else 1 / share(looks, early=False)
     able = forecast(counts, fit, blocks, options.correction, sessions, factor, planned.sets)
     if able is None:
-        return "the differences that it can tell are unknown until it has run"
+        return "the smallest detectable difference is unknown until it has run"
     return (
-        f"able to tell differences of about {able.half:.1%} in half of the comparisons and "
-        f"{able.most:.1%} in nine of ten (80 % power, if {able.differing} of {able.comparisons} "
-        "differ as in the pilot)"
+        f"smallest detectable difference at 80 % power: median about {able.half:.1%}, 90th "
+        f"percentile {able.most:.1%} (if {able.differing} of {able.comparisons} differ as in the "
+        "pilot)"
     )
 
 

@@ -135,7 +135,7 @@ def of_workers(timing: Timing, result: Result, how: Arrangement) -> Iterator[Hel
         last = max((bucket for bucket, _ in result.timer.buckets), default=0)
         longest = detail.bounds(min(last, LAST_BUCKET))[0]
         yield Held(
-            "longest timer delay within wall time",
+            "largest timer delay within wall time",
             longest,
             life_ns(timing),
             f"it reports a timer that came {seconds(longest)} late, but its process lived "
@@ -150,7 +150,7 @@ def _latencies(
         last = max((bucket for bucket, _ in series.buckets), default=0)
         longest = detail.bounds(min(last, LAST_BUCKET))[0]
         yield Held(
-            "longest latency within wall time",
+            "largest latency within wall time",
             longest,
             life_ns(timing),
             f"{name} reports an operation of {seconds(longest)}, but its process lived "
@@ -297,8 +297,8 @@ def busy(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
         BUSY * (timed - timing.lost_ns),
         used,
         f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)} that never "
-        f"wait, of which others took {seconds(timing.lost_ns)} at most: its CPU clock or its times "
-        "are wrong",
+        f"wait, and others took {seconds(timing.lost_ns)} of these at most: its CPU clock or its "
+        "times are wrong",
     )
 
 

@@ -27,7 +27,7 @@ TIMES = {
 LESSONS = {
     "reproduced": "Take the new one.",
     "different": "Take the new one, for less.",
-    "unresolved": "It cannot be told.",
+    "unresolved": "It is unknown.",
     "reversed": "Keep the old one.",
     "untestable": "Ask elsewhere.",
 }

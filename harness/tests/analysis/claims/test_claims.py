@@ -404,7 +404,7 @@ def test_without_key_rows_all_decide_and_each_word_has_its_lesson() -> None:
     assert found.lessons == [
         ("reproduced", "Take the new one."),
         ("reversed", "Keep the old one."),
-        ("not resolved", "It cannot be told."),
+        ("not resolved", "It is unknown."),
     ]
 
 
