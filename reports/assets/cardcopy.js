@@ -1,7 +1,13 @@
-// A case's card to take away: its table as Markdown, its intervals as a picture that stands alone.
+// A case's card, or the decision, to take away: as Markdown, and as a picture that stands alone.
 import { el, svg } from "./svg.js";
 
-const PICTURE = { width: 940, row: 24, top: 64, name: 14, time: 200, glyph: 300, words: 480 };
+// Places on a picture, in px: of a case, and of the decision.
+const CASE = { width: 940, name: 14, time: 200, glyph: 300, words: 480 };
+const DECISION = { width: 1090, name: 14, about: 170, time: 500, tie: 565, glyph: 605, words: 930 };
+const ROW = 24;
+const LINE = 20;
+// Characters of a sentence on a line of a picture.
+const BROAD = 108;
 // What of a mark's look lies in the page's style and has to come along.
 const LOOK = ["fill", "stroke", "stroke-width", "stroke-linecap", "stroke-dasharray", "opacity"];
 
@@ -9,25 +15,43 @@ const LOOK = ["fill", "stroke", "stroke-width", "stroke-linecap", "stroke-dashar
 export function addCardTools(details, run) {
   const body = details.querySelector(".case-body");
   if (body.querySelector(".card-tools")) return;
-  const button = (label, action) => {
-    const made = el("button", { type: "button" }, label);
-    made.addEventListener("click", () => action(made));
-    return made;
-  };
-  const name = `${run}-case-${details.dataset.c}`.replace(/[^\w.-]+/g, "_");
-  const tools = el(
-    "p",
-    { class: "card-tools dim" },
-    "Take this card: ",
-    button("Markdown", (own) => hand(own, markdownOf(details, run), "text/plain", `${name}.md`)),
-    " ",
-    button("SVG", (own) => hand(own, pictureText(details, run), "image/svg+xml", `${name}.svg`)),
-    " ",
-    button("PNG", async (own) => {
-      hand(own, await pixels(picture(details, run)), "image/png", `${name}.png`);
-    }),
-  );
-  body.querySelector(".question").after(tools);
+  const tools = toolsOf("Take this card: ", `${run}-case-${details.dataset.c}`, {
+    Markdown: () => markdownOf(details, run),
+    ...pictures(() => picture(details, run)),
+  });
+  body.querySelector(".question").after(el("p", {}, tools));
+}
+
+/** Buttons that copy the decision as a picture, as it stands when one is pressed. */
+export function addDecisionTools(box, data) {
+  const tools = toolsOf("Take this picture: ", `${data.run}-decision`, {
+    ...pictures(() => decisionPicture(box, data)),
+  });
+  box.querySelector("figcaption").append(" ", tools);
+}
+
+const pictures = (draw) => ({
+  SVG: () => new XMLSerializer().serializeToString(draw()),
+  PNG: () => pixels(draw()),
+});
+
+const TYPES = {
+  Markdown: ["text/plain", "md"],
+  SVG: ["image/svg+xml", "svg"],
+  PNG: ["image/png", "png"],
+};
+
+/** A button for each of the `forms` that a `name` can be taken in. */
+function toolsOf(lead, name, forms) {
+  const tools = el("span", { class: "card-tools dim" }, lead);
+  for (const [label, make] of Object.entries(forms)) {
+    const [type, ending] = TYPES[label];
+    const file = `${name}.${ending}`.replace(/[^\w.-]+/g, "_");
+    const button = el("button", { type: "button" }, label);
+    button.addEventListener("click", async () => hand(button, await make(), type, file));
+    tools.append(button, " ");
+  }
+  return tools;
 }
 
 /** Copies, and saves a file where the browser refuses; the button says which until it is left. */
@@ -103,37 +127,76 @@ export function markdownOf(details, run) {
 
 /** The intervals of a case with times, ratios and verdicts, in the colours of the page. */
 export function picture(details, run) {
-  const { width, row: height, top, name, time, glyph, words } = PICTURE;
-  const rows = rowsOf(details);
+  const rows = rowsOf(details).map((row) => {
+    const by = Object.fromEntries([...row.cells].map((cell) => [cell.dataset.f ?? "", cell]));
+    const name = seen(row.cells[0]);
+    if (!by.time) return { name, time: seen(row.cells[1]) };
+    const words = `${seen(by.ratio)} ${seen(by.verdict)}`.trim();
+    const glyph = by.glyph.querySelector("svg");
+    return { name, time: seen(by.time).split(" [")[0], glyph, words };
+  });
+  const ticks = details.querySelector(".forest .ticks");
+  return drawn(CASE, [titleOf(details)], ticks, rows, [footOf(details, run)]);
+}
+
+/** The decision: its sentence, its ranked runners with their versions, the machine and the run. */
+function decisionPicture(box, data) {
+  const { versions, origin } = data.weighing;
+  const figure = box.querySelector("figure");
+  const rows = [...figure.querySelectorAll("tbody tr")].map((row) => ({
+    name: seen(row.cells[0]),
+    about: versions[seen(row.cells[0])],
+    time: seen(row.cells[1].querySelector("b")),
+    tie: row.querySelector(".bracket"),
+    glyph: row.querySelector(".glyph svg"),
+    words: seen(row.cells[2]),
+  }));
+  const answer = lines(seen(box.querySelector(".answer")));
+  const address = location.protocol.startsWith("http") ? [location.href] : [];
+  const foot = [...origin, ...address].flatMap(lines);
+  return drawn(DECISION, answer, figure.querySelector(".ticks"), rows, foot);
+}
+
+/** A sentence in lines. */
+function lines(text) {
+  const broken = [""];
+  for (const word of text.split(" ")) {
+    if (broken.at(-1).length + word.length > BROAD) broken.push("");
+    broken.push(`${broken.pop()} ${word}`.trim());
+  }
+  return broken;
+}
+
+/** Titles, rows below an axis, and foot, at the places of such a picture. */
+function drawn(places, titles, ticks, rows, foot) {
+  const { width, name } = places;
   const page = getComputedStyle(document.body);
-  const tall = top + rows.length * height + 34;
+  const top = 44 + titles.length * LINE;
+  const bottom = top + rows.length * ROW + 22;
+  const tall = bottom + foot.length * LINE - 8;
   const text = (x, y, content, size = 12, weight = 400) =>
-    svg("text", { x, y, "font-size": size, "font-weight": weight }, content);
+    svg("text", { x, y, "font-size": size, "font-weight": weight }, content ?? "");
   const root = svg("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     ...{ width, height: tall, viewBox: `0 0 ${width} ${tall}` },
     ...{ "font-family": "system-ui, sans-serif", fill: page.color },
   });
-  root.append(
-    svg("rect", { width, height: tall, fill: page.backgroundColor }),
-    text(name, 26, titleOf(details), 15, 600),
-  );
-  const ticks = details.querySelector(".forest .ticks");
-  if (ticks) root.append(moved(ticks, glyph, top - 22));
-  rows.forEach((row, index) => {
-    const y = top + index * height + 16;
-    const by = Object.fromEntries([...row.cells].map((cell) => [cell.dataset.f ?? "", cell]));
-    root.append(text(name, y, seen(row.cells[0]), 12, 600));
-    if (!by.time) {
-      root.append(text(time, y, seen(row.cells[1])));
-      return;
-    }
-    root.append(text(time, y, seen(by.time).split(" [")[0]));
-    const mark = by.glyph.querySelector("svg");
-    if (mark) root.append(moved(mark, glyph, y - 11));
-    root.append(text(words, y, `${seen(by.ratio)} ${seen(by.verdict)}`.trim()));
+  root.append(svg("rect", { width, height: tall, fill: page.backgroundColor }));
+  titles.forEach((title, line) => {
+    root.append(text(name, 26 + line * LINE, title, 15, 600));
   });
-  root.append(text(name, tall - 12, footOf(details, run), 11));
+  if (ticks) root.append(moved(ticks, places.glyph, top - 22));
+  rows.forEach((row, index) => {
+    const y = top + index * ROW;
+    root.append(text(name, y + 16, row.name, 12, 600), text(places.time, y + 16, row.time));
+    if (row.about) root.append(text(places.about, y + 16, row.about, 11));
+    if (row.tie) root.append(moved(row.tie, places.tie, y));
+    if (row.glyph) root.append(moved(row.glyph, places.glyph, y + 5));
+    if (row.words) root.append(text(places.words, y + 16, row.words));
+  });
+  foot.forEach((line, at) => {
+    root.append(text(name, bottom + at * LINE, line, 11));
+  });
   return root;
 }
 
@@ -153,8 +216,6 @@ function moved(drawing, x, y) {
   }
   return group;
 }
-
-const pictureText = (details, run) => new XMLSerializer().serializeToString(picture(details, run));
 
 /** The picture as a PNG of twice its size. */
 async function pixels(drawing) {

@@ -1,4 +1,5 @@
 // The first screen's decision: a preset or calls of the reader's own, who is ahead by them, and one picture of it.
+import { addDecisionTools } from "./cardcopy.js";
 import { copyText } from "./clipboard.js";
 import { ratio, size, time } from "./format.js";
 import { html } from "./markup.js";
@@ -43,6 +44,7 @@ export function wireDecision(data, change) {
       change({ weights: kept.map(({ name, value }) => `${name}:${value}`).join("~") }, true);
     });
   }
+  addDecisionTools(box, data);
   for (const button of box.querySelectorAll("button[data-copy]")) {
     button.addEventListener("click", () => copyDecision(box, button));
   }

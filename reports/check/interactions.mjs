@@ -440,6 +440,48 @@ const decision = [
 		if (!(await until(() => all() === last))) return "the address " + kept + " gives " + all();
 		$("reset").click();`,
   ),
+  steps(
+    "the picture of the decision is taken as SVG and PNG, with its sentence, versions and machine",
+    `const box = $("decision"), of = data.weighing;
+		if (!box || box.querySelector("figure").hidden) return "";
+		const taken = {};
+		const clipboard = {
+			writeText: async (text) => { taken.text = text; },
+			write: async ([item]) => { taken.image = await item.getType("image/png"); },
+		};
+		Object.defineProperty(navigator, "clipboard", { value: clipboard, configurable: true });
+		const [drawn, image] = [...box.querySelectorAll(".card-tools button")];
+		for (const { name } of of.presets.filter(({ ranked }) => ranked)) {
+			const list = box.querySelector("select"); list.value = name;
+			list.dispatchEvent(new Event("change", { bubbles: true })); await frame();
+			taken.text = "";
+			drawn.click();
+			if (!(await until(() => taken.text))) return "no SVG";
+			const tree = new DOMParser().parseFromString(taken.text, "image/svg+xml");
+			if (tree.querySelector("parsererror")) return tree.querySelector("parsererror").textContent;
+			const texts = [...tree.querySelectorAll("text")].map((text) => text.textContent);
+			const all = texts.join(" ").replace(/\\s+/g, " ");
+			const rows = [...box.querySelectorAll("figure tbody tr")];
+			const runners = rows.map((row) => row.cells[0].textContent.trim());
+			const asked = [box.querySelector(".answer").textContent, ...of.origin, ...runners, ...runners.map((runner) => of.versions[runner])];
+			const left = asked.filter((text) => !all.includes(text.replace(/\\s+/g, " ")));
+			if (left.length) return name + ", not in the SVG: " + left;
+			const shown = document.importNode(tree.documentElement, true);
+			const host = document.createElement("div"); // the page's style does not reach into it
+			host.attachShadow({ mode: "open" }).append(shown);
+			document.body.append(host);
+			const cut = [...shown.querySelectorAll("text")].filter((text) => { const { x, width } = text.getBBox(); return x + width > shown.width.baseVal.value; });
+			host.remove();
+			if (cut.length) return "cut off in the SVG: " + cut.map((text) => text.textContent);
+			const marks = tree.querySelectorAll("circle, path").length;
+			if (marks < rows.length) return marks + " marks of " + rows.length + " runners";
+			if (/var\\(|class=/.test(taken.text)) return "the SVG does not stand alone";
+		}
+		image.click();
+		if (!(await until(() => taken.image))) return "no PNG";
+		if (taken.image.size < 5000) return "a PNG of " + taken.image.size + " bytes";
+		$("reset").click();`,
+  ),
 ];
 
 export const interactions = {

@@ -280,9 +280,10 @@ def text_of(
         from sqlitmus.render import markdown
 
         document = build(report)
-        if format_ == "comment":
-            return markdown.comment(document)
-        return markdown.render(document, all_rows=all_rows)
+        comment = format_ == "comment"
+        return (
+            markdown.comment(document) if comment else markdown.render(document, all_rows=all_rows)
+        )
     from sqlitmus.render import terminal
 
     return terminal.render(build(report), **terminal_look(), all_rows=all_rows, brief=brief)

@@ -115,7 +115,26 @@ def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | 
     weighed, weighing = decision(report), report.weighing
     if weighed is None or weighing is None:
         return None
-    return packed(weighed, weighing, index)
+    engines = [
+        (
+            f"{runner.runtime} {runner.runtime_version}",
+            f"{runner.driver} {runner.driver_version}",
+            f"SQLite {runner.sqlite_version}",
+        )
+        for runner in report.runners
+    ]
+    names = [runner.name for runner in report.runners]
+    machine = [f"{fact} {report.machine[fact]}" for fact in MACHINE if fact in report.machine]
+    made = f"sqlitmus {report.sqlitmus_version} · run {report.run}"
+    return {
+        **packed(weighed, weighing, index),
+        "versions": dict(zip(names, map(" · ".join, engines), strict=True)),
+        "origin": [" · ".join(machine), made],
+    }
+
+
+# Facts of the machine that stand below the picture of the decision.
+MACHINE = ("cpu", "cores", "memory", "os", "kernel", "virtualised")
 
 
 def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> dict[str, Any]:
