@@ -31,7 +31,7 @@ NAMES = {
     "bulk": "transaction(s) of 100 rows",
 }
 QUESTION = Question(margin=0.02, correction="bh")
-REPORTS = 100
+REPORTS = 200
 
 
 def blank_case(**fields: Any) -> Case:

@@ -214,7 +214,7 @@ def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
     others = [case(f"case-{c}", group="other") for c in range(9)]
     planned = plan(["node", "bun"], cases=[case("lone", group="lone"), *others], correction="holm")
     strengths: set[tuple[Verdict, Verdict]] = set()
-    for percent in np.arange(0, 4, 0.2):
+    for percent in np.arange(0, 4, 0.1):
         run = make(planned, lines=samples(planned, noisy({"bun": 1 + percent / 100})))
         strengths.add((mean_of(run, "bun", group="lone").verdict, compared(run)[0].verdict))
     assert len(strengths) > 2

@@ -168,16 +168,15 @@ NOISE = np.random.default_rng(11).normal(0, 0.02, 300_000)  # reports share litt
 
 
 @pytest.mark.parametrize(
-    ("runners", "blocks", "count", "most"),
-    # intervals of all pairs of nine at once are wider than they need be, which a lower bound tests
-    [(2, 30, 80, 0.05), (9, 10, 80, 0.02), (9, 30, 20, 0.05)],
+    ("runners", "blocks", "count"),
+    [(2, 30, 80), (9, 10, 200), (9, 30, 40)],
 )
 def test_at_most_5_percent_of_reports_tell_equal_runners_apart(
-    runners: int, blocks: int, count: int, most: float
+    runners: int, blocks: int, count: int
 ) -> None:
     shares = rates(NOISE, runners, blocks, count)
-    assert shares["headline"] <= shares["summary"] <= shares["any"] <= most
-    assert shares["calls"] <= most
+    assert shares["headline"] <= shares["summary"] <= shares["any"] <= 0.05
+    assert shares["calls"] <= 0.05
     # plain intervals against the runner that happens to come out first
     assert shares["plain"] > (0.1 if runners == 2 else 0.3)
 
