@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.vocabulary import contract, paths
+from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.text import (
     by_value,
     counted,
@@ -21,6 +21,7 @@ from sqlitmus.vocabulary.text import (
     visible,
 )
 from sqlitmus.vocabulary.verdicts import ClaimWord, Verdict
+from tests.known import RUNNERS
 
 
 def test_codes_are_the_places_that_stored_columns_hold() -> None:
@@ -209,7 +210,7 @@ def test_other_plans_stay_different() -> None:
 
 
 def test_the_contract_has_the_same_options_and_values() -> None:
-    text = (paths.RUNNERS / "contract" / "CONTRACT.md").read_text("utf-8")
+    text = (RUNNERS / "contract" / "CONTRACT.md").read_text("utf-8")
     section = text.partition("### Engine options\n")[2].partition("\n### ")[0]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)
     assert {option: re.findall(r"[\w-]+", values) for option, values in rows} == {
