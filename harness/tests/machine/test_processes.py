@@ -332,6 +332,7 @@ def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
             with pytest.raises(NotFit, match=rf"\(pid {pid}\), left running by an invocation"):
                 left.end()
         os.kill(pid, signal.SIGKILL)
+        until(lambda: not running(pid), "it lives on")
 
 
 def test_a_killed_harness_has_a_guardian_that_ends_what_it_started() -> None:
