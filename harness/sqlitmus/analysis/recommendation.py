@@ -163,8 +163,15 @@ def recommend(
     start = next((places[case.id] for case in cases if case.group == START), None)
     choices = [runner.name for runner in plan.runners if runner.role == "runner"]
     answered = [name for name in choices if _time(decisive, name)]
-    costs = [_cost(name, decisive, cases[start] if start is not None else None)
-             for name in answered]  # fmt: skip
+    begun = cases[start] if start is not None else None
+    alone = {
+        name: {
+            query: share * (_value(cases[queries[query]], name) if query in queries else np.nan)
+            for query, share in workload.shares.items()
+        }
+        for name in answered
+    }
+    costs = [_cost(name, decisive, begun, alone[name]) for name in answered]
     excluded = [over for cost in costs for over in exceeded(cost, workload)]
     excluded += [over for over in further if over.runner in answered]
     excluded += [
@@ -246,12 +253,16 @@ def _value(case: Case, name: str) -> float:
     return time.value if time else float("nan")
 
 
-def _cost(name: str, mix: Case, start: Case | None) -> Cost:
+def _cost(name: str, mix: Case, start: Case | None, alone: Mapping[str, float]) -> Cost:
+    """What a runner costs; `alone` is what each query takes of it by itself, NaN if unknown."""
     cell = next(cell for cell in mix.cells if cell.runner == name)
     figures = {key: measure.value for key, measure in cell.figures.items()}
     begun = _time(start, name) if start else None
+    each = {query: ns / cell.time.value for query, ns in alone.items()} if cell.time else {}
+    parts = each if np.isfinite(sum(each.values())) else {}
     return Cost(
-        name, cell.time, figures.get("cpu"), figures.get("peak_rss"), begun.value if begun else None
+        *(name, cell.time, figures.get("cpu"), figures.get("peak_rss")),
+        *(begun.value if begun else None, parts),
     )
 
 

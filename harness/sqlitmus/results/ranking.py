@@ -160,7 +160,8 @@ class Excluded:
 class Cost:
     """What a runner costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns of
     the same, bytes, ns to the first answer; None for what was not measured. `parts` are the shares
-    of the time by the case that a preset calls."""
+    of the time by the case that a preset calls, or by the query of a mix by
+    itself, which then add up to less or more than 1."""
 
     runner: str
     time: Interval | None

@@ -10,7 +10,7 @@ from sqlitmus.analysis import recommendation
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.render.document.decision import workload_sentences
+from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array
@@ -140,6 +140,36 @@ def test_the_mix_is_held_against_the_sum_of_its_parts() -> None:
     composed = {each.runner: each.ratio.value for each in said.composed}
     assert composed["node"] == pytest.approx(1.3, rel=0.05)
     assert composed["rust"] == pytest.approx(1.0, rel=0.05)
+
+
+def test_a_thousand_queries_are_made_of_what_each_takes_alone_and_of_what_they_take_together() -> (
+    None
+):
+    slow = {"read": {"node": 2000.0}, "mix_4": {"rust": 800.0, "bun": 3000.0, "node": 1800.0}}
+    said = recommended(levels(**slow), noise=1e-6)
+    (section,) = workload_section(said)
+    _, table = section.tables()
+    rows = {row.head.text: [cell.text for cell in row.cells] for row in table.rows}
+    assert [column.title for column in table.columns] == [
+        "time",
+        *("read, 80 %", "list, 15 %", "write, 5 %", "together: beyond their sum"),
+        "most of the difference to rust",
+    ]
+    assert list(rows) == ["rust", "node", "bun"]
+    micros = {name: [amount(text) for text in cells[:5]] for name, cells in rows.items()}
+    for name, expected in {
+        "rust": [800, 800, 150, 50, -200],
+        "node": [1800, 1600, 150, 50, 0],
+        "bun": [3000, 800, 150, 50, 2000],
+    }.items():
+        assert micros[name] == pytest.approx(expected, rel=0.06, abs=40)
+    assert [row[5].partition(": ")[0] for row in rows.values()] == ["", "read", "together"]
+
+
+def amount(text: str) -> float:
+    """Microseconds of a time as it is printed."""
+    number, unit = text.replace("\u2212", "-").split("\u202f")
+    return float(number) * {"ns": 1e-3, "\u00b5s": 1, "ms": 1e3}[unit]
 
 
 def test_a_run_of_a_suite_has_none() -> None:

@@ -253,12 +253,18 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
                 key=name,
             )
         )
+    several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
+    requests = [_requests(advice)] if several else []
     title = "Time of the mix and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
     name = "For this workload"
     section = titled(name, _composed(advice))
     return [
-        Section("recommendation", section, [*_lead(advice, with_keys(pragmas))], [table], nav=name)
+        Section(
+            *("recommendation", section, [*_lead(advice, with_keys(pragmas))]),
+            [table, *requests],
+            nav=name,
+        )
     ]
 
 
@@ -267,6 +273,59 @@ def _composed(advice: Recommendation) -> str:
     ratios = sorted((each.ratio for each in advice.composed), key=lambda ratio: ratio.value)
     ends = dict.fromkeys(fmt.ratio(ratio)[0] for ratio in (*ratios[:1], *ratios[-1:]))
     return f"the mix takes {' to '.join(ends)} its parts" if ends else ""
+
+
+TOGETHER = "together"
+
+
+def _requests(advice: Recommendation) -> Table:
+    """What 1,000 queries of the mix take, of what that consists, and which query makes the most of
+    the difference to the first."""
+    order = advice.ranking
+    timed = [each for each in advice.costs if each.time and each.parts]
+    timed.sort(key=lambda each: each.time.value if each.time else 0)
+    spent = {each.runner: _taken(each) for each in timed}
+    first = spent[next((name for name in order.front if name in spent), timed[0].runner)]
+    lead = next(name for name, each in spent.items() if each is first)
+    queries = sorted(advice.shares, key=lambda query: -first[query])
+    rows = [
+        Row(
+            Head(name),
+            [
+                Cell(fmt.duration(sum(each.values()))),
+                *(Cell(fmt.duration(each[query])) for query in queries),
+                Cell(_signed(each[TOGETHER])),
+                Cell("" if each is first else _most_of_difference(each, first)),
+            ],
+            key=name,
+        )
+        for name, each in spent.items()
+    ]
+    columns = [Column(query, f"{query}, {whole(advice.shares[query])} %") for query in queries]
+    columns += [
+        Column(TOGETHER, f"{TOGETHER}: beyond their sum"),
+        Column("most", f"most of the difference to {lead}"),
+    ]
+    title = "Database time per 1,000 queries of this service, and what each takes of it alone"
+    return Table("requests", RUNNER, [Column("time", "time"), *columns], rows, title=title)
+
+
+def _taken(each: Cost) -> dict[str, float]:
+    """Nanoseconds of 1,000 queries by query, as each takes alone, and what they take beyond that
+    where they meet."""
+    time = 1000 * each.time.value if each.time else 0.0
+    alone = {query: time * part for query, part in each.parts.items()}
+    return {**alone, TOGETHER: time - sum(alone.values())}
+
+
+def _most_of_difference(each: Mapping[str, float], first: Mapping[str, float]) -> str:
+    differ = {query: time - first[query] for query, time in each.items()}
+    most = max(differ, key=lambda query: abs(differ[query]))
+    return f"{most}: {_signed(differ[most])}"
+
+
+def _signed(time: float) -> str:
+    return ("+" if time >= 0 else "\u2212") + fmt.duration(abs(time))
 
 
 def over(order: Ranking, name: str) -> Cell:

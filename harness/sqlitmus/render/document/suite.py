@@ -50,7 +50,8 @@ def build(report: Report) -> Document:
         parts.verdicts(report, "Numbers are time over the reference's time"),
         "" if mix or uses else _finding(report),
     )
-    ranked = [table for section in [*workload, *presets] for table in section.tables()][-1:]
+    ranked = [table for section in [*workload, *presets] for table in section.tables()]
+    ranked = ranked if workload else ranked[-1:]
     groups = [*cases.tables()]
     rows = [row for table in groups for row in table.rows]
     title = f"{cases.title}, by case"
