@@ -57,7 +57,9 @@ def changes_of(
         ahead = _ahead(by_place.get(place, {}), lead)
         if ahead:
             first, second = (medians[:, names.index(name)] for name in (lead, ahead.runner))
-            yield Change(query, ahead.runner, ahead.ratio, crossing(first, second, calls, number))
+            all_timed = len(queries) == len(shares)
+            at = crossing(first, second, calls, number) if all_timed else None
+            yield Change(query, ahead.runner, ahead.ratio, at)
     if start is not None and (ahead := _ahead(by_place.get(start, {}), lead)):
         yield Change(START, ahead.runner, ahead.ratio)
 

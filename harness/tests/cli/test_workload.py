@@ -63,6 +63,21 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     assert said["ranking"]["front"] == []
 
 
+def test_a_budget_that_is_too_small_keeps_the_mix_and_says_what_it_leaves_out(
+    service: Clone,
+) -> None:
+    service.runner("a")
+    service.runner("b")
+    done = service.sqlitmus("workload", "my.toml", "--time-budget", "1s")
+    assert done.code == 0, done.err
+    words = "no room for 10 blocks of all cases: measured in the mix, and not by themselves, are"
+    assert f"the time budget has {words} add and one\n" in done.err
+    plan = service.latest().plan()
+    assert [case.id for case in plan.cases] == ["start", "mix", "mix@workers=2"]
+    assert any(words in note for note in plan.cases[1].notes)
+    assert "For this workload" in done.out
+
+
 def test_values_of_the_database_stay_where_they_are(service: Clone) -> None:
     service.runner("a")
     service.runner("lies", "wrong-checksum")

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCounts
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.run.plan.budget import Forecast, forecast, line_of, shared, shares
+from sqlitmus.run.plan.budget import Forecast, beyond, forecast, line_of, shared, shares
 from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided
 from sqlitmus.vocabulary.verdicts import Correction
@@ -34,6 +34,24 @@ def made(
     foretold = forecast(counts, CELLS, blocks, correction, sessions, factor)
     assert foretold is not None
     return foretold
+
+
+@pytest.mark.parametrize(
+    ("left_s", "left_out"),
+    [
+        (100.0, []),
+        (99.9, ["rare"]),
+        (90.0, ["rare"]),
+        (89.9, ["rare", "some"]),
+        (1.0, ["rare", "some", "often"]),
+    ],
+)
+def test_a_budget_leaves_out_queries_before_blocks_the_least_weight_first(
+    left_s: float, left_out: list[str]
+) -> None:
+    costs = {"often": 2.0, "rare": 1.0, "some": 1.0, "mix": 5.0, "start": 1.0}
+    weights = {"often": 0.6, "some": 0.3, "rare": 0.1}
+    assert beyond(costs, weights, left_s) == left_out
 
 
 def test_nothing_is_foretold_of_a_run_that_gives_no_verdict() -> None:

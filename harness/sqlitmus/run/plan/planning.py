@@ -18,7 +18,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
-from sqlitmus.run.plan.budget import Extent, budget_s, extent, line_of, shares, shortened
+from sqlitmus.run.plan.budget import Extent, beyond, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress, clock
 from sqlitmus.run.verify.answers import Answers, has_answer, verify_cells
@@ -253,19 +253,55 @@ def prepare(
     left_s = budget_s(options, mode)
     if left_s:
         left_s = max(left_s - (time.monotonic() - begin), 1e-3)
+        cases = _within(options, context, cases, fit, counts, reference, left_s)
+        ids = {case.id for case in cases}
+        cells, fit = ({c: of[c] for c in of if c in ids} for of in (cells, fit))
+        counts = {case: of for case, of in counts.items() if case in ids}
     plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
+    records = [record for record in answers.records.values() if record.case in cells]
     tested = selftest_file()
     directory = RunDirectory.create(
         options.folder / plan.run,
         plan,
         machine.facts(paths.toolchain()),
-        answers.records.values(),
+        records,
         tested.read_text(encoding="utf-8") if tested.exists() else None,
     )
     remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)
+
+
+def _within(
+    options: Options,
+    context: Context,
+    cases: list[PlannedCase],
+    fit: Cells,
+    counts: PlannedCounts,
+    reference: str,
+    left_s: float,
+) -> list[PlannedCase]:
+    """`cases` without those queries of a workload for which --time-budget has no room beside its
+    mix, which tells that it is so."""
+    from sqlitmus.run.plan.counts import case_seconds
+
+    mix = next((case for case in cases if case.group == "mix"), None)
+    if mix is None or not (options.workload and options.time_budget_s):
+        return cases
+    shares = options.workload.shares
+    weights = {case.id: shares[case.scenario] for case in cases if case.group == "queries"}
+    costs = case_seconds(counts, fit, canaries(fit, reference, {}))
+    left_out = beyond(costs, weights, left_s)
+    if not left_out:
+        return cases
+    words = (
+        f"the time budget has no room for {MINIMUM_BLOCKS} blocks of all cases: measured in the "
+        f"mix, and not by themselves, are {listed(left_out)}"
+    )
+    context.progress.insist(words)
+    noted = mix.model_copy(update={"notes": [*mix.notes, f"{words[0].upper()}{words[1:]}."]})
+    return [noted if case is mix else case for case in cases if case.id not in left_out]
 
 
 def ask(
