@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -49,11 +49,17 @@ class TimedFiles(Files):
         super().__init__()
         self.looks: list[tuple[float, bool]] = []
 
-    def held(self, file: Path, queries: Sequence[Readback], origin: Path | None = None) -> Held:
+    def held(
+        self,
+        file: Path,
+        queries: Sequence[Readback],
+        origin: Path | None = None,
+        checks: Mapping[str, str] | None = None,
+    ) -> Held:
         """See Files."""
         begin, opened = time.perf_counter_ns(), self.opened
         try:
-            return super().held(file, queries, origin)
+            return super().held(file, queries, origin, checks)
         finally:
             spent = (time.perf_counter_ns() - begin) / 1e6
             self.looks.append((spent, self.opened > opened))

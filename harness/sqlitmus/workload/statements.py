@@ -543,8 +543,7 @@ def logged(file: Path, queries: Mapping[str, Query], *, keys: bool = False) -> d
 
 @contextmanager
 def scratch(file: Path, *, keys: bool) -> Generator[tuple[sqlite3.Connection, Path]]:
-    """A connection, which checks foreign `keys` or not, to a copy of the database in `file`, and
-    where that lies until the block ends."""
+    """A connection, which checks foreign `keys` or not, to a copy of `file`, and its path."""
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         copy = Path(folder) / "copy.db"
         fresh_copy(file, copy)

@@ -207,10 +207,11 @@ def done_by_a_process(scenario: Scenario) -> int:
     return (scenario.warmup_operations or 0) + (scenario.timed_operations or 0)
 
 
+@pytest.mark.parametrize("pragma", ["", 'journal_mode = "DELETE"', 'synchronous = "FULL"'])
 def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
-    liked: Made,
+    liked: Made, pragma: str
 ) -> None:
-    scenarios = liked(LIKES)
+    scenarios = liked(f"{pragma and 'pragmas.'}{pragma}\n{LIKES}")
     like, unlike = scenarios["like"], scenarios["unlike"]
     assert [spec.steps[0].given for spec in (like, unlike) if spec.reset] == []
     rows = [row[0] for row in like.steps[0].given.rows] if like.steps[0].given else []

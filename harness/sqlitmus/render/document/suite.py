@@ -39,7 +39,7 @@ def build(report: Report) -> Document:
     """The document of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
     mix, uses = _said(report, Recommendation), _said(report, Weighed)
-    pragmas = next((case.pragmas for case in report.cases if mix and case.id == mix.case), [])
+    pragmas = [of for case in report.cases if mix and case.id == mix.case for of in case.pragmas]
     workload = decision.workload_section(mix, pragmas)
     presets = decision.presets_section(uses)
     cases = matrix(report)
