@@ -76,15 +76,15 @@ def test_what_follows_from_two_contrasts_is_told_without_a_ratio() -> None:
         (
             {("b", "a"): OPEN, ("c", "a"): SLOWER, ("c", "b"): SLOWER},
             (
-                "a and b are tied: a takes 1 ms and b 2 ms a query. c takes 3 ms (1.5× "
-                "[1.4, 1.6] as long as a)."
+                "a and b are tied: 1 ms to 2 ms a query. c takes 3 ms (1.5× [1.4, 1.6] as long as "
+                "a)."
             ),
         ),
         (
             {("b", "a"): SAME, ("c", "a"): SLOWER, ("c", "b"): OPEN},
             (
-                "a and b are equivalent (within 2 %): a takes 1 ms and b 2 ms a query. c takes "
-                "3 ms (1.5× [1.4, 1.6] as long as a)."
+                "a and b are equivalent (within 2 %): 1 ms to 2 ms a query. c takes 3 ms (1.5× "
+                "[1.4, 1.6] as long as a)."
             ),
         ),
         (

@@ -197,10 +197,7 @@ def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
     bare.write("scenarios/presets.toml", PRESET % "mine")
     done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
     assert done.code == 0, done.err
-    assert (
-        "For mine (10 calls of mine per 1,000 requests): too few blocks for a verdict: 1 of 10."
-        in done.out
-    )
+    assert "For mine, too few blocks for a verdict: 1 of 10." in done.out
 
 
 def test_a_preset_of_a_case_that_is_not_there_is_refused(bare: Clone) -> None:
@@ -214,10 +211,7 @@ def test_calls_on_the_command_line_stand_in_front(bare: Clone) -> None:
     bare.runner("b")
     done = bare.sqlitmus("run", *ONE, "--mode", "smoke", "--weights", "mine=2")
     assert done.code == 0, done.err
-    assert (
-        "For your calls (2 calls of mine per 1,000 requests): too few blocks for a verdict"
-        in done.out
-    )
+    assert "For your calls, too few blocks for a verdict" in done.out
     done = bare.sqlitmus("report", "--format", "md", "--out", "-")
     # no preset calls the only case that this catalogue has
     assert "too few blocks for a verdict" not in done.out

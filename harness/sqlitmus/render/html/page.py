@@ -168,10 +168,12 @@ class Packed:
 
 
 def pack(report: Report) -> bytes:
-    """A machine's own page, compressed; nothing where it could not fit into the merged one."""
+    """A machine's own page, compressed, for the calls of the presets alone; nothing where it could
+    not fit into the merged one."""
     if sum(len(case.cells) for case in report.cases) > MOST_CELLS:
         return b""
-    return gzip.compress(render(report).encode(), compresslevel=9, mtime=0)
+    page = render(replace(report, weighing=None))
+    return gzip.compress(page.encode(), compresslevel=9, mtime=0)
 
 
 def render_merged(report: MergedReport, pages: Sequence[bytes]) -> str:
