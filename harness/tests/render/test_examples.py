@@ -60,7 +60,7 @@ def test_a_brief_text_says_of_whom_a_note_is() -> None:
 
 def test_a_brief_text_names_what_went_wrong(small: Report) -> None:
     whole, short = as_text(small), as_text(small, brief=True)
-    problems = whole[whole.index("\nWrong or failed\n") : whole.index("\nNot here\n")]
+    problems = whole[whole.index("\nWrong or failed: ") : whole.index("\nNot here\n")]
     assert problems in short
     assert [line for line in whole.splitlines() if " is not here. " in line]
     for line in whole.splitlines():

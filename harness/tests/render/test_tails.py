@@ -170,7 +170,7 @@ def report_durability() -> Report:
 
 def test_each_write_case_is_a_row() -> None:
     text = as_markdown(report_durability())
-    section = text.partition("## Syncs per transaction\n")[2].partition("\n## ")[0]
+    section = text.partition("## Syncs per transaction: ")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     head, _, row = ([cell.strip(" `_") for cell in line.split("|")] for line in lines)
     of = dict(zip(head, row, strict=True))
