@@ -218,6 +218,44 @@ export const everywhere = [
   ]),
 ];
 
+// On paper: heads of the matrix that are repeated, with a name in each; no control; no text below 7 pt,
+// which is what an SVG's scale leaves of it.
+const PAPER = { width: 1032, height: 703 }; // A4 across without its margins
+const LEAST_PT = 7;
+const ON_PAPER = `(() => {
+  const seen = (node) => node.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
+  const problems = [];
+  for (const head of document.querySelectorAll("#grid > thead")) {
+    if (getComputedStyle(head).display !== "table-header-group") problems.push("the heads are not repeated");
+    for (const cell of head.querySelectorAll("th")) if (seen(cell) && !cell.innerText.trim()) problems.push("a head without a name");
+    // a button that is a box is not painted in heads that are repeated
+    for (const button of head.querySelectorAll("button")) if (getComputedStyle(button).display !== "contents") problems.push("a head in a box: " + button.textContent);
+    if (head.getBoundingClientRect().height > ${PAPER.height} / 4) problems.push("heads too high to be repeated");
+  }
+  const controls = [...document.querySelectorAll("select, input, textarea, button:not(th button)")].filter(seen);
+  if (controls.length) problems.push(controls.length + " controls: " + (controls[0].id || controls[0].textContent.trim().slice(0, 40)));
+  const small = new Map();
+  for (const node of document.body.querySelectorAll("*")) {
+    if (![...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()) || !seen(node)) continue;
+    const scale = node.getScreenCTM?.().a ?? 1;
+    if (node.closest(".v, script, style") || !scale) continue;
+    const pt = parseFloat(getComputedStyle(node).fontSize) * scale * 72 / 96;
+    if (pt < ${LEAST_PT} - 0.01) small.set(node.closest("table, figure, section, svg")?.id + " " + node.tagName + "." + (node.getAttribute("class") ?? "") + " in " + (node.closest("svg")?.getAttribute("class") ?? node.parentNode.tagName), pt.toFixed(1));
+  }
+  for (const [where, pt] of [...small].slice(0, 6)) problems.push(pt + " pt: " + where);
+  return problems.join("; ");
+})()`;
+
+async function paper({ send, evaluate }) {
+  await evaluate(`(async () => {
+    for (const link of [...document.querySelectorAll("#grid th a")].slice(0, 2)) link.click();
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+    await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
+  })()`);
+  await send("Emulation.setEmulatedMedia", { media: "print" });
+  return evaluate(ON_PAPER);
+}
+
 export const layout = [
   ...everywhere,
   ["on a phone the bar takes no window", PHONE, ({ evaluate }) => evaluate(SHARE)],
@@ -231,4 +269,5 @@ export const layout = [
   ["wide tables show that they go on", PHONE, ({ evaluate }) => evaluate(FADES)],
   ["the sheet closes with Esc and a click outside", DESK, sheet],
   ["the print is small and quick", DESK, printed],
+  ["on paper heads are repeated, and all can be read", PAPER, paper],
 ];
