@@ -1,8 +1,11 @@
+import math
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from html import escape
 from html.parser import HTMLParser
+from itertools import combinations
 
 import pytest
 
@@ -418,3 +421,51 @@ def test_text_reaches_4_5_to_1(text: str, ground: str, theme: int) -> None:
 @pytest.mark.parametrize("hue", ["node", "bun", "deno", "rust", "dotnet", "other", "fast", "slow"])
 def test_marks_reach_3_to_1(hue: str, theme: int) -> None:
     assert contrast(colours(hue)[theme], colours("sheet")[theme]) >= 3.0
+
+
+DEUTERANOPIA = (  # Machado, Oliveira and Fernandes 2009, on linear RGB
+    (0.367322, 0.860646, -0.227968),
+    (0.280085, 0.672501, 0.047413),
+    (-0.011820, 0.042940, 0.968881),
+)
+XYZ = (
+    (0.4124564, 0.3575761, 0.1804375),
+    (0.2126729, 0.7151522, 0.0721750),
+    (0.0193339, 0.1191920, 0.9503041),
+)
+WHITE = (0.95047, 1.0, 1.08883)
+
+
+def seen_by_deuteranopes(colour: str) -> tuple[float, float, float]:
+    """The colour in CIE Lab, as it is seen without the pigment for green."""
+
+    def times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[float]:
+        return [sum(map(operator.mul, row, vector)) for row in matrix]
+
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    rgb = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    seen = [min(1.0, max(0.0, part)) for part in times(DEUTERANOPIA, rgb)]
+    x, y, z = (
+        part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116
+        for part in map(operator.truediv, times(XYZ, seen), WHITE)
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_hues_of_runtimes_stay_apart_without_green() -> None:
+    hues = ["node", "bun", "deno", "rust", "dotnet"]
+    labs = {hue: seen_by_deuteranopes(colours(hue)[0]) for hue in hues}
+    near = {
+        (one, two): round(math.dist(labs[one], labs[two]))
+        for one, two in combinations(hues, 2)
+        if math.dist(labs[one], labs[two]) < 25
+    }
+    assert near == {}
+
+
+def test_a_browser_without_light_dark_has_every_colour() -> None:
+    fallback = assets.styles().partition("@supports not (color: light-dark(")[2]
+    light, _, dark = fallback.partition("@media screen and (prefers-color-scheme: dark)")
+    for name in re.findall(r"^  (--[\w-]+): light-dark", TOKENS, re.MULTILINE):
+        for theme, text in enumerate((light, dark)):
+            assert f"{name}: {colours(name[2:])[theme]};" in text

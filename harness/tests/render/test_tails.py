@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -255,3 +256,20 @@ def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
     assert last == pytest.approx(0.5)
     # A quiet machine is not made to look restless.
     assert drawings.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / drawings.LEAST_PROBE)
+
+
+@given(st.lists(st.floats(0, 200), min_size=1, max_size=15))
+def test_names_at_the_ends_of_lines_keep_their_order_and_do_not_overlap(ends: list[float]) -> None:
+    places = drawings.spread(ends, 12, 200)
+    order = sorted(range(len(ends)), key=ends.__getitem__)
+    for above, below in pairwise(order):
+        assert places[below] - places[above] >= drawings.LABEL - 1e-9
+    assert max(places) <= 200
+
+
+def test_each_line_has_its_name_at_its_end() -> None:
+    (drawn,) = drawings.tail_panels(CASE, [])
+    ends = [line.marks[-1][1] for line in drawn.lines]
+    _, top, right, bottom = drawings.TAIL_BOX
+    places = drawings.spread(ends, top, bottom)
+    assert [line.named for line in drawn.lines] == [(right + 12, place) for place in places]

@@ -46,6 +46,7 @@ SCRIPTS = (
     "svg",
     "student",
     "weights",
+    "cardcopy",
     "decide",
     "figures",
     "matrix",
@@ -53,7 +54,6 @@ SCRIPTS = (
     "cases",
     "plots",
     "scatter",
-    "cardcopy",
     "cellcard",
     "visible",
     "export",
@@ -113,7 +113,21 @@ def kind_of(block: Block) -> str:
 @cache
 def styles() -> Markup:
     """All style sheets as one."""
-    return own(lean("\n".join(asset(f"{name}.css") for name in STYLES)))
+    return own(lean("\n".join([*(asset(f"{name}.css") for name in STYLES), _plain_colours()])))
+
+
+def _plain_colours() -> str:
+    """The colours for a browser that does not know light-dark(): those of the system's theme."""
+    both = re.findall(
+        r"^  (--[\w-]+): light-dark\((\S+), (\S+)\);", asset("tokens.css"), re.MULTILINE
+    )
+    light, dark = (
+        " ".join(f"{colour[0]}: {colour[theme]};" for colour in both) for theme in (1, 2)
+    )
+    return (
+        f"@supports not (color: light-dark(#000, #fff)) {{ :root {{ {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }} }}"
+    )
 
 
 @cache

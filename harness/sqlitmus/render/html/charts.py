@@ -182,7 +182,8 @@ class Line:
     """A curve as SVG points in its runner's `hue` and `shape`.
 
     `marks` are drawn on it, those `beyond` hollow and joined by nothing; `band` is its interval as
-    a polygon, `ideal` what it is to be held against.
+    a polygon, `ideal` what it is to be held against. Its label stands at `named`, where it has one
+    at its end.
     """
 
     label: str
@@ -193,6 +194,7 @@ class Line:
     beyond: list[Place] = field(default_factory=list[Place])
     band: str = ""
     ideal: str = ""
+    named: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ shows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, hypot, log1p
 from typing import Any, Literal
 
@@ -184,8 +184,10 @@ def said(cell: Latencies) -> str:
 
 
 Sizes = list[tuple[float, int]]
-TAIL_SIZE = (420, 240)
+TAIL_SIZE = (540, 240)
 TAIL_BOX = (60, 12, 408, 200)
+# Between two labels at the ends of lines.
+LABEL = 12
 # Shares of operations that take longer, and what such a place is called.
 PLACES = ((0.5, "50 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (0.0001, "99.99 %"))
 # Of many buckets so many points are drawn: a curve through them misses none by half a pixel.
@@ -220,9 +222,27 @@ def tail_panels(case: Tails, runners: Sequence[Runner]) -> list[LinePanel]:
 def panel(
     what: str, lines: list[Line], x_ticks: list[Tick], y_ticks: list[Tick], across: str
 ) -> LinePanel:
-    """One of this module's panels."""
+    """One of this module's panels, each line named beside its end."""
+    _, top, right, bottom = TAIL_BOX
+    heights = spread([one.marks[-1][1] for one in lines], top, bottom)
+    lines = [
+        replace(one, named=(right + 12, height)) for one, height in zip(lines, heights, strict=True)
+    ]
     words = f"{what} by {across}. The table has the numbers."
     return LinePanel(words, TAIL_SIZE, TAIL_BOX, lines, x_ticks, y_ticks, across, ruled=True)
+
+
+def spread(heights: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Where labels stand that belong at these heights, in order and `LABEL` or more from each
+    other, above `bottom` as far as that leaves room."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    places = list(heights)
+    for number, place in enumerate(order):
+        places[place] = max(places[place], places[order[number - 1]] + LABEL if number else top)
+    for number, place in reversed([*enumerate(order)]):
+        below = bottom if number == len(order) - 1 else places[order[number + 1]] - LABEL
+        places[place] = min(places[place], below)
+    return places
 
 
 def steps(buckets: Sequence[tuple[int, int, int]]) -> list[tuple[float, float]]:
