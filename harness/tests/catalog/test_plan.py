@@ -586,7 +586,7 @@ BROKEN = [
     (
         'metric = "steady"\nbase',
         'metric = "steady"\nexpects = "no effect"\ntolerance = 1.1\ncompare = "difference"\nbase',
-        ["groups[0]: ", 'expects = "no effect" is said of ratios'],
+        ["groups[0]: ", 'expects = "no effect" is for ratios'],
     ),
     ('metric = "steady"\nbase', 'metric = "wall"\nper = "row"\nbase', ["wall is the time of a"]),
     ('metric = "steady"\nbase', 'metric = "steddy"\nbase', ["groups[0].metric: "]),

@@ -355,7 +355,7 @@ def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
     lines = desk.said().splitlines()
     assert lines[0] == ("2 cells in 1 case, 12 blocks of about TIME: done in about TIME")
     assert lines[1].startswith("smallest detectable difference at 80 % power: median about 0.")
-    assert lines[1].endswith("% in nine of ten (80 % power, if 0 of 1 differ as in the pilot)")
+    assert lines[1].endswith("% (if 0 of 1 differ as in the pilot)")
     desk.run(blocks=12, label="unpiloted", fresh=True)
     assert desk.said().splitlines()[1] == (
         "the smallest detectable difference is unknown until it has run"

@@ -202,7 +202,7 @@ def test_a_complete_run_is_measured_for_another_sitting(
     assert [(s.block, s.position) for s in directory.samples()][: len(before)] == before
     other = next(name for name in plan.cells if name != case)
     assert places(directory) == {case: [*range(10), *range(10, 14)], other: [*range(20)]}
-    assert "This run of 2 sittings finds differences of " in page(desk).read_text("utf-8")
+    assert "Detectable with 80 % power over 2 sittings: " in page(desk).read_text("utf-8")
     assert directory.complete()
 
 

@@ -194,8 +194,8 @@ READING = replace(ALONE, never_waits=True)
             0,
             READING,
             (
-                "it reports 0.387 s of CPU time in iterations of 0.4 s that never wait, of which "
-                "others took 0 ns at most: its CPU clock or its times are wrong"
+                "it reports 0.387 s of CPU time in iterations of 0.4 s that never wait, and "
+                "others took 0 ns of these at most: its CPU clock or its times are wrong"
             ),
         ),
         (292, 100, READING, None),
@@ -204,8 +204,8 @@ READING = replace(ALONE, never_waits=True)
             100,
             READING,
             (
-                "it reports 0.29 s of CPU time in iterations of 0.4 s that never wait, of which "
-                "others took 0.1 s at most: its CPU clock or its times are wrong"
+                "it reports 0.29 s of CPU time in iterations of 0.4 s that never wait, and "
+                "others took 0.1 s of these at most: its CPU clock or its times are wrong"
             ),
         ),
         (100, 900, READING, None),

@@ -224,9 +224,10 @@ def panel(
 ) -> LinePanel:
     """One of this module's panels, each line named beside its end."""
     _, top, right, bottom = TAIL_BOX
-    heights = spread([one.marks[-1][1] for one in lines], top, bottom)
+    heights = spread([each.marks[-1][1] for each in lines], top, bottom)
     lines = [
-        replace(one, named=(right + 12, height)) for one, height in zip(lines, heights, strict=True)
+        replace(each, named=(right + 12, height))
+        for each, height in zip(lines, heights, strict=True)
     ]
     words = f"{what} by {across}. The table has the numbers."
     return LinePanel(words, TAIL_SIZE, TAIL_BOX, lines, x_ticks, y_ticks, across, ruled=True)
