@@ -48,8 +48,8 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     assert done.code == 0, done.err
     assert "foreign_keys as the driver has it\n" in done.err
     text = " ".join(done.out.split())
-    assert "For this workload (calls: 75 % one and 25 % add; 2 workers): " in text
-    assert "2 workers): too few blocks for a verdict: 1 of 10." in text
+    decided = "For this workload, too few blocks for a verdict: 1 of 10."
+    assert f"{decided} Calls: 75 % one and 25 % add; 2 workers." in text
     assert "tied" not in text
     plan = service.latest().plan()
     assert [case.id for case in plan.cases] == ["one", "add", "start", "mix", "mix@workers=2"]
@@ -126,8 +126,8 @@ def test_a_trace_becomes_a_recommendation_without_its_values(service: Clone) -> 
     service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
     done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
     assert done.code == 0, done.err
-    mix = "(calls: 75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
-    assert f"For this workload {mix}: " in " ".join(done.out.split())
+    mix = "Calls: 75 % select-document and 25 % in-transaction-insert-event; 1 worker."
+    assert mix in " ".join(done.out.split())
     assert MARKER.encode() not in everything(service.latest().path)
 
 

@@ -65,8 +65,10 @@ def build(report: Report) -> Document:
         )
         for table in groups[:1]
     ]
-    answer = list(map(first_sentence, document.headline[: 1 if mix or uses else None]))
-    return replace(document, answer=answer, brief=[*ranked, *whole])
+    # a decision, and of which calls; without one, each group
+    decided = document.headline[:1] if mix or uses else []
+    answer = _sentences(decided[0], 2) if decided else map(first_sentence, document.headline)
+    return replace(document, answer=list(answer), brief=[*ranked, *whole])
 
 
 def _finding(report: Report) -> str:
@@ -87,7 +89,11 @@ def _finding(report: Report) -> str:
 
 def first_sentence(text: str) -> str:
     """Up to the first full stop that a space follows."""
-    return re.split(r"(?<=[.])\s", text, maxsplit=1)[0]
+    return "".join(_sentences(text, 1))
+
+
+def _sentences(text: str, most: int) -> list[str]:
+    return re.split(r"(?<=[.])\s", text, maxsplit=most)[:most]
 
 
 def _said(report: Report, kind: type[Said]) -> Said | None:
