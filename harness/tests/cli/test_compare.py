@@ -41,26 +41,27 @@ TEXT = """\
 new against base
 suite quick · 12 of 12 blocks · 1 case · base base · new new
 
+Of 1 case: 1 slower; largest material change: get, +9.9 % [+9.4, +10.4].
 Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
 Detectable with 80 % power: 0.6 %.
 A/A control: base against itself differs at 1 % in 0 of 1 case; the ratio furthest from 1 is 1.000×
 [0.998, 1.002].
 
-Time
+Time: 1 materially slower
 case      base       new              Δ [95 %]  verdict              blocks
 get   1.099 µs  1.207 µs  +9.9 % [+9.4, +10.4]  ▼ materially slower      12
 
-Cold: the whole process
+Cold: the whole process: 1 equivalent
 1 equivalent: get
 
-CPU time
+CPU time: 1 materially more
 case     base      new              Δ [95 %]  verdict
 get   1.10 µs  1.21 µs  +9.9 % [+9.4, +10.4]  ▼ materially more
 
-Peak memory
+Peak memory: 1 equivalent
 1 equivalent: get
 
-Geometric means
+Geometric means: reads +9.9 %
 Intervals of groups hold together: in 95 % of reports all of them are right.
 group  cases              Δ [95 %]
 reads      1  +9.9 % [+9.4, +10.4]

@@ -23,7 +23,7 @@ from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.parts import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
 from sqlitmus.results.ranking import Contrast
-from sqlitmus.results.report import Case, Report
+from sqlitmus.results.report import Case, Recorded, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figures import Figure
@@ -66,7 +66,8 @@ def _finding(report: Report, base: str, new: str) -> str:
         for case in report.cases
         if (contrast := case.comparisons.of(new, base)) is not None
     ]
-    if not judged:
+    # what a gate came to is the finding
+    if not judged or any(isinstance(each, Recorded) for each in report.headline):
         return ""
     sides = Counter("tied" if c.verdict.side == "undecided" else c.verdict.side for c, _ in judged)
     tally = listed([f"{sides[side]} {side}" for side in SIDES if sides[side]])
@@ -117,7 +118,7 @@ def _titled(table: Table) -> str:
     verdicts = [table.cell(row, "verdict") for row in table.rows]
     words = Counter(cell.text if cell.mark else "wrong or failed" for cell in verdicts)
     changed = [f"{count} {word}" for word, count in words.items()]
-    return titled(table.title, ", ".join(changed) or "no change resolved")
+    return titled(table.title, ", ".join(changed) or (table.folded.count if table.folded else ""))
 
 
 def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
