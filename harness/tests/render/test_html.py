@@ -1,5 +1,4 @@
 import math
-import operator
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -440,14 +439,14 @@ def seen_by_deuteranopes(colour: str) -> tuple[float, float, float]:
     """The colour in CIE Lab, as it is seen without the pigment for green."""
 
     def times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[float]:
-        return [sum(map(operator.mul, row, vector)) for row in matrix]
+        return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
 
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     rgb = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     seen = [min(1.0, max(0.0, part)) for part in times(DEUTERANOPIA, rgb)]
     x, y, z = (
-        part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116
-        for part in map(operator.truediv, times(XYZ, seen), WHITE)
+        (part / white) ** (1 / 3) if part / white > 0.008856 else 7.787 * part / white + 16 / 116
+        for part, white in zip(times(XYZ, seen), WHITE, strict=True)
     )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
