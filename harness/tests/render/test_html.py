@@ -463,8 +463,8 @@ def test_hues_of_runtimes_stay_apart_without_green() -> None:
 
 
 def test_a_browser_without_light_dark_has_every_colour() -> None:
-    fallback = assets.styles().partition("@supports not (color: light-dark(")[2]
-    light, _, dark = fallback.partition("@media screen and (prefers-color-scheme: dark)")
+    fallback = assets.styles().partition("@supports not (color:light-dark(")[2]
+    light, _, dark = fallback.partition("@media screen and (prefers-color-scheme:dark)")
     for name in re.findall(r"^  (--[\w-]+): light-dark", TOKENS, re.MULTILINE):
         for theme, text in enumerate((light, dark)):
-            assert f"{name}: {colours(name[2:])[theme]};" in text
+            assert f"{name}:{colours(name[2:])[theme]};" in text

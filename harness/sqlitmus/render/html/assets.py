@@ -113,7 +113,8 @@ def kind_of(block: Block) -> str:
 @cache
 def styles() -> Markup:
     """All style sheets as one."""
-    return own(lean("\n".join([*(asset(f"{name}.css") for name in STYLES), _plain_colours()])))
+    text = lean("\n".join([*(asset(f"{name}.css") for name in STYLES), _plain_colours()]))
+    return own(re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"(?<=[\w)]): ", ":", text)))
 
 
 def _plain_colours() -> str:
