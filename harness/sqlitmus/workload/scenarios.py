@@ -254,10 +254,9 @@ def _writing(
         for part in parts
         if part.written
     }
-    keys = _checks_keys(pragmas)
-    pages = {}
+    pages: dict[str, float] = {}
     if queries and journal == "wal":
-        pages = statements.logged(copy.file, queries, keys=keys)
+        pages = statements.logged(copy.file, queries, keys=_checks_keys(pragmas))
     limit = int(pragmas.get("wal_autocheckpoint", AUTOCHECKPOINT))
     syncs = str(pragmas.get("synchronous", "FULL")).upper() not in _UNSYNCED
     return {
