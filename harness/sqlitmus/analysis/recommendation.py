@@ -57,8 +57,7 @@ def changes_of(
         ahead = _ahead(by_place.get(place, {}), lead)
         if ahead:
             first, second = (medians[:, names.index(name)] for name in (lead, ahead.runner))
-            all_timed = len(queries) == len(shares)
-            at = crossing(first, second, calls, number) if all_timed else None
+            at = crossing(first, second, calls, number) if len(queries) == len(shares) else None
             yield Change(query, ahead.runner, ahead.ratio, at)
     if start is not None and (ahead := _ahead(by_place.get(start, {}), lead)):
         yield Change(START, ahead.runner, ahead.ratio)

@@ -145,8 +145,8 @@ def test_a_thousand_queries_are_made_of_what_each_takes_alone_and_of_what_they_t
 ):
     slow = {"read": {"node": 2000.0}, "mix_4": {"rust": 800.0, "bun": 3000.0, "node": 1800.0}}
     said = recommended(levels(**slow), noise=1e-6)
-    (section,) = workload_section(said)
-    _, table = section.tables()
+    _, section = workload_section(said)
+    (table,) = section.tables()
     rows = {row.head.text: [cell.text for cell in row.cells] for row in table.rows}
     assert [column.title for column in table.columns] == [
         "time",

@@ -254,7 +254,8 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
             )
         )
     several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
-    requests = [_requests(advice)] if several else []
+    title = "What 1,000 queries of this service take"
+    requests = [Section("workload-requests", title, blocks=[_requests(advice)])] if several else []
     title = "Time of the mix and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
     name = "For this workload"
@@ -262,9 +263,10 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
     return [
         Section(
             *("recommendation", section, [*_lead(advice, with_keys(pragmas))]),
-            [table, *requests],
+            [table],
             nav=name,
-        )
+        ),
+        *requests,
     ]
 
 
@@ -281,11 +283,10 @@ TOGETHER = "together"
 def _requests(advice: Recommendation) -> Table:
     """What 1,000 queries of the mix take, of what that consists, and which query makes the most of
     the difference to the first."""
-    order = advice.ranking
     timed = [each for each in advice.costs if each.time and each.parts]
     timed.sort(key=lambda each: each.time.value if each.time else 0)
     spent = {each.runner: _taken(each) for each in timed}
-    first = spent[next((name for name in order.front if name in spent), timed[0].runner)]
+    first = spent[next((name for name in advice.ranking.front if name in spent), timed[0].runner)]
     lead = next(name for name, each in spent.items() if each is first)
     queries = sorted(advice.shares, key=lambda query: -first[query])
     rows = [
