@@ -111,7 +111,7 @@ def plural(name: str) -> str:
 
 def requests(choice: Choice, names: Mapping[str, str]) -> str:
     """What the requests of a preset are."""
-    return f"P{PER[1:]}: {called(choice.calls, names)}."
+    return f"{PER.capitalize()}: {called(choice.calls, names)}."
 
 
 def _decision(choice: Choice) -> list[str]:
