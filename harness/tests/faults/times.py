@@ -97,7 +97,7 @@ FAULTS: list[Fault] = [
         "javascript",
         clock(CLOCK, "finish: (start, end) => Math.round((end - start) * 2),"),
         "failed",
-        "that never wait, of which others took ",
+        "that never wait, and others took ",
         slow=True,
     ),
     Fault(
@@ -215,7 +215,7 @@ FAULTS: list[Fault] = [
         "fake",
         in_turns("uses-share=0.5"),
         "failed",
-        "that never wait, of which others took ",
+        "that never wait, and others took ",
     ),
     *(POSIX if hasattr(os, "mkfifo") else []),
 ]

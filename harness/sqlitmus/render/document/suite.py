@@ -67,8 +67,9 @@ def build(report: Report) -> Document:
     ]
     # a decision, and of which calls; without one, each group
     decided = document.headline[:1] if mix or uses else []
-    answer = _sentences(decided[0], 2) if decided else map(first_sentence, document.headline)
-    return replace(document, answer=list(answer), brief=[*ranked, *whole])
+    answer = [" ".join(_sentences(text, 2)) for text in decided]
+    answer = answer or [first_sentence(text) for text in document.headline]
+    return replace(document, answer=answer, brief=[*ranked, *whole])
 
 
 def _finding(report: Report) -> str:
