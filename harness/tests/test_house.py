@@ -127,13 +127,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
     "modules": 150,
-    "lines": 37_604,
+    "lines": 37_605,
     "lines of a module, most": 570,
     "longest chain of imports": 20,
     "modules with one importer": 28,
     "import lines, % of code": 8.6,
     "imports from tests": 654,
-    "lines of tests": 41_184,
+    "lines of tests": 41_195,
 }
 
 

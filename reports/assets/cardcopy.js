@@ -27,7 +27,7 @@ export function addDecisionTools(box, data) {
   const tools = toolsOf("Take this picture: ", `${data.run}-decision`, {
     ...pictures(() => decisionPicture(box, data)),
   });
-  box.querySelector("figcaption").append(" ", tools);
+  box.querySelector(".words .row").append(" ", tools);
 }
 
 const pictures = (draw) => ({

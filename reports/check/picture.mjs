@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { openTab, startBrowser } from "./tab.mjs";
 
 const SIZE = { width: 1360, height: 1240 };
-const MARGIN = 12;
+const MARGIN = 2;
 // where the answer begins, once the page's script has drawn it
 const TOP = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() =>
   go(document.querySelector("#decision").getBoundingClientRect().top + scrollY))))`;

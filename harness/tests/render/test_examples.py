@@ -1,5 +1,6 @@
 """The example pages are what the runs kept beside them say today."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,13 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_a_page_stays_under_its_size(name: str) -> None:
     assert (EXAMPLES / f"{name}.html").stat().st_size <= SIZES[name]
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_script_of_an_example_runs_in_chromium(
+    name: str, check_page: Callable[..., str]
+) -> None:
+    parts = ["--only=looks", *(["--only=interactions"] if name in ("report", "workload") else [])]
+    page = (EXAMPLES / f"{name}.html").read_text("utf-8")
+    for part in parts:
+        assert "no problems" in check_page(page, part)
