@@ -133,7 +133,7 @@ AT_MOST = {
     "modules with one importer": 28,
     "import lines, % of code": 8.6,
     "imports from tests": 654,
-    "lines of tests": 41_195,
+    "lines of tests": 41_196,
 }
 
 
