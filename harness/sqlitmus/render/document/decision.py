@@ -254,8 +254,8 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
             )
         )
     several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
-    title = "What 1,000 queries of this service take"
-    requests = [Section("workload-requests", title, blocks=[_requests(advice)])] if several else []
+    shown = ("workload-requests", "What 1,000 queries of this service take")
+    requests = [Section(*shown, [], [_requests(advice)], nav=None)] if several else []
     title = "Time of the mix and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
     name = "For this workload"

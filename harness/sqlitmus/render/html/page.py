@@ -118,7 +118,7 @@ def printed(
     The first script is the page's, which reads `data`; the others are of pages that it unpacks.
     """
     document = drawn.document
-    ranked = [table for table in document.brief if table.id != "matrix"]
+    ranked = [table for table in document.brief if table.id != "matrix"][:1]
     legends = [block for block in document.foot if isinstance(block, Legend)]
     theme = assets.script("theme")
     return visible(
