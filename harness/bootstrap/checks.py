@@ -84,7 +84,7 @@ def set_up(context: Context, recipe: str) -> list[Outcome]:
     return [
         Outcome(f"set-up of {name}", "failed", f"see {log_of(context, name)}")
         for name, state in states.items()
-        if not state.ready and not state.missing
+        if state.to_make
     ]
 
 

@@ -29,7 +29,7 @@ def ensure(steps: Sequence[Step], context: Context, progress: Progress) -> dict[
     for state in states.values():
         if state.missing is not None:
             progress.missing(state.step.name, state.missing)
-    if all(state.ready or state.missing for state in states.values()):
+    if not any(state.to_make for state in states.values()):
         return states
     context.logs.mkdir(parents=True, exist_ok=True)
 

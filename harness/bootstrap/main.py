@@ -89,8 +89,7 @@ def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -
 
 
 def _to_make(names: Collection[str], context: Context) -> bool:
-    states = [look(STEPS[name], context) for name in names]
-    return any(not (state.ready or state.missing) for state in states)
+    return any(look(STEPS[name], context).to_make for name in names)
 
 
 def _set_up(

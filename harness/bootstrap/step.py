@@ -62,6 +62,11 @@ class State:
         """Whether what the step makes is there."""
         return self.entries is not None
 
+    @property
+    def to_make(self) -> bool:
+        """Whether it is not there, and could be made."""
+        return not self.ready and self.missing is None
+
     def path(self, name: str) -> Path | None:
         """The absolute path of an entry, or None."""
         if self.folder is None or not self.entries or name not in self.entries:

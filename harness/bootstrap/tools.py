@@ -28,7 +28,7 @@ def tools(context: Context) -> dict[str, dict[str, str]]:
     states = {name: look(step, context) for name, step in STEPS.items()}
     for name, state in states.items():
         # the recipe set it up before it came here
-        if not state.ready and not state.missing and log_of(context, name).exists():
+        if state.to_make and log_of(context, name).exists():
             reason = f"set-up failed; see {log_of(context, name)}"
             states[name] = replace(state, missing=reason)
     sources = {**ENTRIES, **OWN_ENTRIES}

@@ -340,8 +340,7 @@ def _done_often(
 
 def _short_in_a_mix(parts: Sequence[Part]) -> tuple[Part, int] | None:
     """One that cannot be done in enough rounds of the mix, and how often a round has it."""
-    counts = shares([part.query.weight for part in parts])
-    pairs = zip(parts, counts, strict=True)
+    pairs = in_a_round(parts)
     return next((p for p in pairs if p[0].lasting and (p[0].most or 0) < LEAST_TIMES * p[1]), None)
 
 
@@ -435,6 +434,12 @@ def shares(weights: Sequence[float]) -> list[int]:
             return exact
     total = sum(weights)
     return [max(round(SHARES * weight / total), 1) for weight in weights]
+
+
+def in_a_round(parts: Sequence[Part]) -> list[tuple[Part, int]]:
+    """Each part, and how often a round of the mix has it."""
+    counts = shares([part.query.weight for part in parts])
+    return list(zip(parts, counts, strict=True))
 
 
 # What of the proofs the order of several writers decides.

@@ -29,6 +29,7 @@ from sqlitmus.workload.parts import (
     Part,
     Proof,
     decided_by_order,
+    in_a_round,
     paced,
     parts_of,
     shares,
@@ -288,10 +289,9 @@ def _mix(
     parts: Sequence[Part], profile: str, workers: int, writing: Mapping[str, Writing]
 ) -> Scenario:
     """All queries, one after the other by weight, in one thread and in `workers` of them."""
-    counts = shares([part.query.weight for part in parts])
-    pairs = list(zip(parts, counts, strict=True))
+    pairs = in_a_round(parts)
     most = [part.most // count for part, count in pairs if part.most]
-    bound = max(min(most), 1) if most else None
+    queries = sum(count for _, count in pairs)
     instructions = sum(part.instructions * count for part, count in pairs)
     return _scenario(
         title="The mix",
@@ -301,15 +301,15 @@ def _mix(
         parts=parts,
         steps=[step for part, count in pairs for step in _repeated(part, count)],
         transaction="none",
-        operations=_operations(instructions, sum(counts)),
+        operations=_operations(instructions, queries),
         instructions=instructions,
-        most=_most(parts) or bound,
+        most=_most(parts) or (max(min(most), 1) if most else None),
         writing=Writing(
             sum(writing[part.name].share * count for part, count in pairs),
             syncs=writing[parts[0].name].syncs,
         ),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
-        per_operation=sum(counts),
+        per_operation=queries,
     )
 
 
@@ -317,9 +317,8 @@ def _most(parts: Sequence[Part]) -> int | None:
     """Rounds of the mix that a process can do, None where all that is written is undone."""
     if not any(part.lasting for part in parts):
         return None
-    counts = shares([part.query.weight for part in parts])
     # each of several times in a round has a power of two of the rows
-    return min(_power(p.most // n) for p, n in zip(parts, counts, strict=True) if p.most)
+    return min(_power(part.most // count) for part, count in in_a_round(parts) if part.most)
 
 
 def _of_several_writers(

@@ -31,6 +31,12 @@ def odd() -> Generator[sqlite3.Connection]:
         yield connection
 
 
+def make(folder: Path, sql: str) -> None:
+    """The workload's database."""
+    with closing(sqlite3.connect(folder / "app.db")) as connection:
+        connection.executescript(sql)
+
+
 def held(connection: sqlite3.Connection, table: str = "odd") -> tuple[int, ...]:
     return connection.execute(parts.proof(connection, table).query().sql).fetchone()
 
@@ -120,8 +126,7 @@ def decided(
     write: Callable[[str], Path], catalog: Catalog, tmp_path: Path
 ) -> Callable[[str], parts.Decided]:
     def of(text: str) -> parts.Decided:
-        with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-            connection.executescript(TEAM)
+        make(tmp_path, TEAM)
         (tmp_path / "copies").mkdir()
         copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
         mix = catalogue(read(write(text), catalog), copy, catalog).scenarios["mix"]
@@ -154,8 +159,7 @@ def test_how_many_rows_change_is_a_matter_of_order_where_writers_claim_them(
 
 def test_several_writers_of_one_row_are_verified(clone: Clone, tmp_path: Path) -> None:
     """Nine honest runners were wrong, though all agreed with each other."""
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(TEAM)
+    make(tmp_path, TEAM)
     clone.runner("a")
     clone.write("my.toml", f'database = "app.db"\n{POST}')
     done = clone.sqlitmus("workload", "verify", "my.toml")
@@ -192,8 +196,7 @@ sql = "DELETE FROM liked WHERE post = (SELECT min(post) FROM liked)"
 
 @pytest.fixture
 def liked(write: Callable[[str], Path], catalog: Catalog, tmp_path: Path) -> Made:
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(LIKED)
+    make(tmp_path, LIKED)
     (tmp_path / "copies").mkdir()
 
     def made(text: str) -> dict[str, Scenario]:
@@ -308,8 +311,7 @@ dated = "SELECT id FROM entry WHERE at < '2000'"
 
 
 def test_a_check_finds_what_no_sum_foresees(clone: Clone, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(STAMPED)
+    make(tmp_path, STAMPED)
     clone.runner("a", "backdates")
     clone.write("my.toml", f'database = "app.db"\n{DATED}')
     for values in (False, True):
@@ -329,8 +331,7 @@ nobody-else = "SELECT post FROM liked WHERE user > 1"
 
 
 def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(LIKED)
+    make(tmp_path, LIKED)
     clone.runner("a")
     clone.write("my.toml", f'database = "app.db"\n{GAPS}')
     done = clone.sqlitmus("workload", "verify", "my.toml")
@@ -349,8 +350,7 @@ def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_pa
 def test_what_is_deleted_is_proven(
     clone: Clone, tmp_path: Path, behaviour: str, wrong: set[str]
 ) -> None:
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(LIKED)
+    make(tmp_path, LIKED)
     clone.runner("a", behaviour)
     clone.write("my.toml", f'database = "app.db"\n{LIKES}'.replace("workers = 2", ""))
     done = clone.sqlitmus("workload", "verify", "my.toml")

@@ -286,8 +286,8 @@ def _requests(advice: Recommendation) -> Table:
     timed = [each for each in advice.costs if each.time and each.parts]
     timed.sort(key=lambda each: each.time.value if each.time else 0)
     spent = {each.runner: _taken(each) for each in timed}
-    first = spent[next((name for name in advice.ranking.front if name in spent), timed[0].runner)]
-    lead = next(name for name, each in spent.items() if each is first)
+    lead = next((name for name in advice.ranking.front if name in spent), timed[0].runner)
+    first = spent[lead]
     queries = sorted(advice.shares, key=lambda query: -first[query])
     rows = [
         Row(

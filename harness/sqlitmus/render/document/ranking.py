@@ -12,11 +12,10 @@ from math import ceil
 from sqlitmus.render.document import format as fmt
 from sqlitmus.results.ranking import Change, Contrast, Excluded, Interval, Open, Ranking
 from sqlitmus.results.recommendation import Again
-from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.text import SHOWN, counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MOST_BLOCKS = 1000
-NAMED = 3
 LIMITS: dict[str, str] = {
     "memory": "memory",
     "start-up": "time from start to first answer",
@@ -74,7 +73,7 @@ def _front(ranking: Ranking, amounts: Amounts) -> Iterator[str]:
 
 def few(names: Sequence[str]) -> str:
     """All names of up to three, of more the first and how many others."""
-    return listed(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
+    return listed(names) if len(names) <= SHOWN else f"{names[0]} and {len(names) - 1} others"
 
 
 def _two(ranking: Ranking) -> bool:

@@ -36,8 +36,6 @@ from sqlitmus.results.report import (
 from sqlitmus.vocabulary.text import by_value, counted, listed, some
 from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
-# So many settings stand in the first sentence.
-NAMED = 3
 # What is said of the settings of which this is the upshot; no more than one sentence each.
 _SAID: dict[Counsel, str] = {
     "set it": "Worth setting: {}.",
@@ -69,9 +67,8 @@ def best(advice: Advice) -> str:
         such = [setting for setting in advice.settings if setting.counsel == counsel]
         if such:
             such.sort(key=lambda setting: min(map(_least, setting.tried), default=1.0))
-            names = [setting.title + _at_best(setting) for setting in such[:NAMED]]
-            more = [f"{len(such) - NAMED} more"] * (len(such) > NAMED)
-            return text.format(listed([*names, *more]), margin=f"{100 * advice.margin:g} %")
+            names = some([setting.title + _at_best(setting) for setting in such])
+            return text.format(names, margin=f"{100 * advice.margin:g} %")
     return ""
 
 
