@@ -1,15 +1,18 @@
 """Kills runs and set-ups at many moments: `./just bench-kills [N] [--phase TEXT]`.
 
 N times in all, aimed at each phase in turn with a random delay within it: the harness of a run with
-fake runners gets SIGKILL, which nothing can handle. After two seconds the processes left are
-counted; then the run is resumed, or begun anew where it had no plan yet, and its samples are held
-against the plan. A set-up of the cheap steps is killed likewise; then another one must make, or
-leave, each file as it is without a kill. Exit 1 if anything was left, lost, doubled or half-made.
-Linux only.
+fake runners gets SIGKILL, which nothing can handle; of a run that `./just` started, one of the
+processes above the runners gets SIGTERM, SIGINT, SIGHUP or SIGKILL. After two seconds the processes
+left are counted; then the run is resumed, or begun anew where it had no plan yet, and its samples
+are held against the plan. A set-up of the cheap steps is killed likewise; then another one must
+make, or leave, each file as it is without a kill. Exit 1 if anything was left, lost, doubled or
+half-made. Linux only.
 """
 
+import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,16 +37,22 @@ from tests.faults.stage import Stage
 AFTER_S = 2.0
 FAKES = ("--mode", "piloted", "--case", "insert", "-r", "a", "-r", "family")
 REAL = ("--mode", "quick", "--case", "insert-transaction", "-r", "node", "-r", "python")
+DOORS = {"just", "sh", "dash", "bash"}
+ASKING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a run: what has happened when it begins, and seconds in which it is under way."""
+    """A part of a run: what has happened when it begins, and seconds in which it is under way.
+
+    `just` for a run of `./just` with real runners, `real` for one of the harness with them.
+    """
 
     title: str
     begun: Callable[[Clone], bool]
     lasts_s: float
     real: bool = False
+    just: bool = False
     scheme: Scheme = "process"
 
 
@@ -63,6 +72,8 @@ PHASES = [
     Phase("sets", lambda clone: samples(clone) > 0, 2.0, scheme="relay"),
     Phase("footer, report", lambda clone: samples(clone) > 0 and clone.latest().complete(), 0.8),
     Phase("node, any moment", lambda _: True, 12.0, real=True, scheme="relay"),
+    Phase("./just, verify", lambda clone: (clone.root / "results").exists(), 3.0, just=True),
+    Phase("./just, sets", lambda clone: samples(clone) > 0, 4.0, just=True, scheme="relay"),
 ]
 SET_UP = "set-up"
 
@@ -113,29 +124,52 @@ def main(count: Annotated[int, typer.Argument(min=1)] = 50, seed: int = 1, phase
 
 def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -> None:
     """Kill one run in `phase`, count what is left of it, resume it, and count its samples."""
-    clone = stage.real() if phase.real else stage.fakes()
-    if not phase.real:
+    real = phase.real or phase.just
+    clone = stage.real() if real else stage.fakes()
+    if not real:
         clone.runner("a")
         clone.runner("family", "family=group,session,daemon")
-    run = ("run", "--size", "s", "--blocks", "2", *(REAL if phase.real else FAKES))
+    run = ("run", "--size", "s", "--blocks", "2", *(REAL if real else FAKES))
     run += ("--scheme", phase.scheme)
-    harness = clone.start(*run)
+    harness = by_just(clone, run) if phase.just else clone.start(*run)
     until(lambda: phase.begun(clone) or harness.poll() is not None, f"{phase.title} did not begin")
     time.sleep(chance.uniform(0, phase.lasts_s))
     hang = clone.write("pids/hang", "")  # from now on the family does not end by itself
-    harness.kill()
-    harness.communicate()
-    if harness.returncode != -signal.SIGKILL:
+    if harness.poll() is not None:
         tally.late += 1
         return
+    victim = chance.choice(seen(harness.pid)) if phase.just else harness.pid
+    os.kill(victim, chance.choice(ASKING) if phase.just else signal.SIGKILL)
     tally.kills += 1
     time.sleep(AFTER_S)
+    harness.poll()
     left = processes_of(clone, harness.pid)
     tally.left += len(left)
     for process in left:
+        print(f"left: {' '.join(process.cmdline())}", file=sys.stderr)
         process.kill()
+    harness.communicate()
     hang.unlink()
     finish(clone, run, tally)
+
+
+def by_just(clone: Clone, run: tuple[str, ...]) -> subprocess.Popen[str]:
+    """A run in `clone` as a user starts it: `./just` of this clone, with what it has set up."""
+    toolchain = {"SQLITMUS_TOOLCHAIN": os.environ["SQLITMUS_TOOLCHAIN"]}
+    return subprocess.Popen(
+        [paths.ROOT / "just", *run],
+        env=clone.environment() | toolchain,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def seen(pid: int) -> list[int]:
+    """The process that a user has started, and each `just` or shell below it."""
+    below = psutil.Process(pid).children(recursive=True)
+    return [pid, *(process.pid for process in below if process.name() in DOORS)]
 
 
 def kill_set_up(set_ups: SetUps, chance: random.Random, tally: Tally) -> None:
@@ -169,12 +203,13 @@ def finish(clone: Clone, run: tuple[str, ...], tally: Tally) -> None:
 
 
 def processes_of(clone: Clone, harness: int) -> list[psutil.Process]:
-    """What a killed harness has left: fakes, runners with a job in the clone, its guardian."""
+    """What is left of a killed run: itself, fakes, runners with a job in the clone, a guardian."""
     words = (str(clone.root), f"-{harness:010d}-")
     found = {pid: psutil.Process(pid) for pid in clone.alive()}
-    for process in psutil.process_iter(["cmdline"]):
+    for process in psutil.process_iter(["cmdline", "environ"]):
         line = " ".join(process.info["cmdline"] or [])
-        if any(word in line for word in words):
+        theirs = (process.info["environ"] or {}).get("SQLITMUS_ROOT")
+        if theirs == str(clone.root) or any(word in line for word in words):
             found[process.pid] = process
     return list(found.values())
 

@@ -39,6 +39,8 @@ def guarded(*held: int) -> Generator[None]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,  # nobody else's, which a reader would wait for; its end is seen
         stderr=subprocess.DEVNULL,
+        # with the mark of a process above it would be ended with what it guards
+        env={name: text for name, text in os.environ.items() if name != guardian.VARIABLE},
         start_new_session=True,
         pass_fds=held,
         cwd="/",

@@ -4,7 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import NoReturn
@@ -12,6 +13,7 @@ from typing import NoReturn
 from bootstrap import recipes
 from bootstrap.context import WINDOWS, Context, Settings, make_context
 from bootstrap.engine import ensure
+from bootstrap.guarded import guarded, marked
 from bootstrap.paths import just_environ, link_modules, write_paths
 from bootstrap.progress import Progress
 from bootstrap.step import look
@@ -74,10 +76,10 @@ def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -
         if _to_make(first, context) and _to_make(needed.difference(first), context):
             # what this machine can time soon it times before the compilers start, not beside them
             looking = _set_up([*argv, "--first-look"], first, context, progress)
-            if looking and _outlasted(*looking) == EXIT_INTERRUPTED:
+            if looking and _outlasted(looking) == EXIT_INTERRUPTED:
                 return EXIT_INTERRUPTED
         running = _set_up(argv, needed, context, progress)
-        return _replace_process(*running) if running else EXIT_NOT_FIT
+        return _replace_process(running) if running else EXIT_NOT_FIT
     except KeyboardInterrupt:
         progress.say("set-up interrupted; the same command goes on where it stopped")
         return EXIT_INTERRUPTED
@@ -92,11 +94,23 @@ def _to_make(names: Collection[str], context: Context) -> bool:
     return any(look(STEPS[name], context).to_make for name in names)
 
 
+@dataclass(frozen=True)
+class Command:
+    """A program with its environment and the folder it starts in; None is where we are."""
+
+    words: list[str]
+    environ: dict[str, str]
+    folder: Path | None = None
+
+
 def _set_up(
     argv: Sequence[str], needed: Collection[str], context: Context, progress: Progress
-) -> tuple[list[str], dict[str, str]] | None:
-    """The words and the environment of the real `just`, once the steps `needed` are made; None,
-    and says why, where it cannot run."""
+) -> Command | None:
+    """What the recipe runs, once the steps `needed` are made; None, and says why, where it cannot.
+
+    A recipe that only starts a program is that program: behind `just` and its shell it would not
+    hear a signal that is meant for it, and outlive them.
+    """
     states = ensure([step for step in STEPS.values() if step.name in needed], context, progress)
     states |= {name: look(step, context) for name, step in STEPS.items() if name not in states}
     just = states["python"].path("just")
@@ -111,21 +125,26 @@ def _set_up(
         if hindrance:
             progress.say(hindrance)
     environ = just_environ(context, write_paths(context, states), python.parent)
+    program = recipes.program(argv, recipes.read(context.clone / "Justfile"))
+    if program:
+        environ["SQLITMUS_CALLED_FROM"] = str(Path.cwd())
+        return Command([str(python), *program], environ, context.clone)
     if WINDOWS and shutil.which("sh", path=environ["PATH"]) is None:
         progress.say(context.hint("sh"))
         return None
     words = [str(just), "--justfile", str(context.clone / "Justfile"), *recipes.spelt_out(argv)]
-    return words, environ
+    return Command(words, environ)
 
 
-def _replace_process(words: Sequence[str], environ: Mapping[str, str]) -> int:
+def _replace_process(command: Command) -> int:
     if WINDOWS:  # there exec returns to the shell at once
-        return _outlasted(words, environ)
-    return _exec(words, environ)
+        return _outlasted(command)
+    return _exec(command)
 
 
-def _outlasted(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    with subprocess.Popen(words, env=environ) as child:
+def _outlasted(command: Command) -> int:
+    environ = marked(command.environ)
+    with guarded(), subprocess.Popen(command.words, env=environ, cwd=command.folder) as child:
         return outlast(child)
 
 
@@ -138,6 +157,7 @@ def outlast(child: subprocess.Popen[bytes]) -> int:
             continue
 
 
-def _exec(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+def _exec(command: Command) -> NoReturn:
     sys.stderr.flush()
-    os.execve(words[0], list(words), environ)
+    os.chdir(command.folder or ".")
+    os.execve(command.words[0], command.words, command.environ)

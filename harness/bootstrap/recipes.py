@@ -1,17 +1,19 @@
 """The recipes as the Justfile declares them: what help can say before anything is set up."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# a comment line, perhaps a group, the header (a name, parameters, a colon), and what it starts with
-# its arguments
+# a comment line, perhaps a group, the header (a name, parameters, a colon), and the program that is
+# all it starts, with its arguments
 _RECIPE = re.compile(
     r'^# (.*)\n(?:\[group\("(.*)"\)\]\n)?([a-z][\w-]*)((?: \S+)*):(?!=)'
-    r'(?:\n +@python -m sqlitmus (.*) "\$@")?',
+    r'(?:\n +@python (.*) "\$@"\n(?! ))?',
     re.MULTILINE,
 )
+_OURS = "-m sqlitmus "
 HELP = frozenset({"-h", "--help"})
 # arguments of a recipe that only print: nothing is compiled for them
 LOOKS = HELP | {"--list", "--plan"}
@@ -24,22 +26,27 @@ _PASSED_ON = "*ARGS"
 class Recipe:
     """A recipe of the Justfile: its parameters as written, the comment above it, its group.
 
-    `starts` is the command of sqlitmus, with options of its own, to which it hands its arguments.
+    `program` is what Python runs with its arguments, if it does nothing else.
     """
 
     name: str
     parameters: str
     comment: str
     group: str
-    starts: str
+    program: str
+
+    @property
+    def starts(self) -> str:
+        """The command of sqlitmus, with options of its own, that gets its arguments, or ""."""
+        return self.program.removeprefix(_OURS) if self.program.startswith(_OURS) else ""
 
 
 def read(justfile: Path) -> dict[str, Recipe]:
     """The public recipes by name, in the file's order."""
     text = justfile.read_text("utf-8")
     return {
-        name: Recipe(name, parameters.strip(), comment, group, starts)
-        for comment, group, name, parameters, starts in _RECIPE.findall(text)
+        name: Recipe(name, parameters.strip(), comment, group, program)
+        for comment, group, name, parameters, program in _RECIPE.findall(text)
     }
 
 
@@ -84,6 +91,14 @@ def spelt_out(argv: Sequence[str]) -> list[str]:
     name, arguments = split(argv)
     before = list(argv[: len(argv) - len(arguments)]) if name else list(argv)
     return before + ["--help" if word == "-h" else word for word in arguments]
+
+
+def program(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> list[str] | None:
+    """What Python gets for a recipe that only starts a program; None where `just` has to run it."""
+    recipe = recipes.get(argv[0]) if argv else None
+    if recipe is None or not recipe.program:
+        return None
+    return [*shlex.split(recipe.program), *spelt_out(argv)[1:]]
 
 
 def _usage(parameter: str) -> str:

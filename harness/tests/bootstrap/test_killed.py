@@ -45,6 +45,15 @@ ensure([step], Context(clone, toolchain, Settings.load(), {}), Progress())
 """
 
 
+FIRST_LOOK = """
+import os
+import sys
+from bootstrap import main
+
+main._outlasted(main.Command([sys.argv[3]], dict(os.environ)))
+"""
+
+
 @dataclass
 class Killed:
     """A set-up that was killed beside a slow command: who was with it, and what they hold open."""
@@ -58,7 +67,7 @@ class Killed:
         return bool(select.select([self.pipe], [], [], DEADLINE_S)[0]) and not os.read(self.pipe, 1)
 
 
-def killed(bench: "Bench", *, with_guardian: bool) -> Generator[Killed]:
+def killed(bench: "Bench", *, with_guardian: bool, program: str = SET_UP) -> Generator[Killed]:
     """Kill a set-up, and its guardian, too, while its command and a session of that run."""
     pipe = bench.tools / "pipe"
     os.mkfifo(pipe)
@@ -66,7 +75,7 @@ def killed(bench: "Bench", *, with_guardian: bool) -> Generator[Killed]:
     slow = bench.tool(
         "slow", f"exec 3>{pipe}; /usr/bin/setsid /bin/sleep 600 & echo $$ $! >&3; wait"
     )
-    words = [sys.executable, "-c", SET_UP, bench.context.clone, bench.context.toolchain, slow]
+    words = [sys.executable, "-c", program, bench.context.clone, bench.context.toolchain, slow]
     words.append(guardian.VARIABLE)
     path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with subprocess.Popen(words, env=path, stderr=subprocess.DEVNULL) as process:
@@ -112,6 +121,11 @@ def test_what_a_killed_set_up_started_ends_before_its_lock_is_free(
 ) -> None:
     with exclusive(bench.context.toolchain / "lock", lambda _: None):
         assert killed_set_up.gone()
+
+
+def test_a_first_look_ends_with_the_command_that_waits_for_it(bench: "Bench") -> None:
+    for command in killed(bench, with_guardian=False, program=FIRST_LOOK):
+        assert command.gone()
 
 
 def test_what_was_half_made_is_made_anew(bench: "Bench", killed_set_up: Killed) -> None:

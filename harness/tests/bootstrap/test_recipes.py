@@ -96,6 +96,21 @@ def test_all_else_goes_to_just(words: list[str]) -> None:
     assert recipes.unknown(words, DECLARED) is None
 
 
+@pytest.mark.parametrize(
+    ("words", "program"),
+    [
+        (["bench-all", "-r", "a b"], ["-m", "sqlitmus", "run", "--suite", "full", "-r", "a b"]),
+        (["bench-self", "-h"], ["harness/benchmarks/self_cost.py", "--help"]),
+        (["test", "ruff"], ["-m", "bootstrap.checks", "lint", "test", "--", "ruff"]),
+        *[([word, "run"], None) for word in ("test-fast", "check-report", "setup", "-q", "x=1")],
+    ],
+)
+def test_a_recipe_that_only_starts_a_program_is_that_program(
+    words: list[str], program: list[str] | None
+) -> None:
+    assert recipes.program(words, DECLARED) == program
+
+
 def test_the_short_option_is_spelt_out_behind_the_recipe_only() -> None:
     assert recipes.spelt_out(["-q", "run", "-h", "-f", "x"]) == ["-q", "run", "--help", "-f", "x"]
     assert recipes.spelt_out(["-h"]) == ["-h"]

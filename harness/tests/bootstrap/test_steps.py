@@ -240,8 +240,11 @@ def test_a_new_clone_times_what_it_can_before_compilers_start(
     steps = {name: bench.step(name) for name in STEPS}
     monkeypatch.setattr(main, "STEPS", steps | {"python": bench.step("python", more=["just"])})
 
-    def started(words: Sequence[str], _environ: Mapping[str, str]) -> int:
-        bench.made.append(" ".join(words[3:]))
+    def started(command: main.Command) -> int:
+        assert command.words[1:5] == ["-m", "sqlitmus", "run", "--suite"]
+        assert command.environ["SQLITMUS_CALLED_FROM"] == str(Path.cwd())
+        assert command.folder == bench.context.clone
+        bench.made.append(" ".join([f"bench-{command.words[5]}", *command.words[6:]]))
         return code
 
     monkeypatch.setattr(main, "_outlasted", started)
@@ -251,6 +254,7 @@ def test_a_new_clone_times_what_it_can_before_compilers_start(
         return bench.context
 
     monkeypatch.setattr(main, "make_context", made)
+    bench.write("Justfile", (Path(__file__).parents[3] / "Justfile").read_text("utf-8"))
     first = {"python", "hyperfine", "npm", "sync-counter"}
     assert main.main(argv) == code
     if looks:
