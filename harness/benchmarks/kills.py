@@ -18,7 +18,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated
@@ -131,7 +133,8 @@ def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -
         clone.runner("family", "family=group,session,daemon")
     run = ("run", "--size", "s", "--blocks", "2", *(REAL if real else FAKES))
     run += ("--scheme", phase.scheme)
-    harness = by_just(clone, run) if phase.just else clone.start(*run)
+    start = partial(by_just, clone) if phase.just else clone.start
+    harness = start(*run)
     until(lambda: phase.begun(clone) or harness.poll() is not None, f"{phase.title} did not begin")
     time.sleep(chance.uniform(0, phase.lasts_s))
     hang = clone.write("pids/hang", "")  # from now on the family does not end by itself
@@ -150,18 +153,17 @@ def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -
         process.kill()
     harness.communicate()
     hang.unlink()
-    finish(clone, run, tally)
+    finish(clone, run, start, tally)
 
 
-def by_just(clone: Clone, run: tuple[str, ...]) -> subprocess.Popen[str]:
-    """A run in `clone` as a user starts it: `./just` of this clone, with what it has set up."""
-    toolchain = {"SQLITMUS_TOOLCHAIN": os.environ["SQLITMUS_TOOLCHAIN"]}
+def by_just(clone: Clone, *arguments: str) -> subprocess.Popen[str]:
+    """`./just` of this clone, with what it has set up, on the folders of `clone`; under way."""
     return subprocess.Popen(
-        [paths.ROOT / "just", *run],
-        env=clone.environment() | toolchain,
+        [paths.ROOT / "just", *arguments],
+        env=clone.environment() | {"SQLITMUS_TOOLCHAIN": os.environ["SQLITMUS_TOOLCHAIN"]},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
@@ -186,13 +188,18 @@ def kill_set_up(set_ups: SetUps, chance: random.Random, tally: Tally) -> None:
     tally.unlike += set_ups.unlike()
 
 
-def finish(clone: Clone, run: tuple[str, ...], tally: Tally) -> None:
+def finish(
+    clone: Clone,
+    run: tuple[str, ...],
+    start: Callable[..., subprocess.Popen[str]],
+    tally: Tally,
+) -> None:
     """Resume the killed run, or begin another where it had no plan, and hold it to its plan."""
     begun = (clone.root / "results/latest" / FILE).exists()
     before = measured_order(clone.latest()) if begun else []
     if not (begun and clone.latest().complete()):
         again = ("run", "--resume", str(clone.root / "results/latest")) if begun else run
-        done = clone.sqlitmus(*again)
+        done = clone.finish(start(*again))
         tally.refused += "holds this machine" in done.err
         if done.code:
             print(done.err, file=sys.stderr)
@@ -206,11 +213,12 @@ def processes_of(clone: Clone, harness: int) -> list[psutil.Process]:
     """What is left of a killed run: itself, fakes, runners with a job in the clone, a guardian."""
     words = (str(clone.root), f"-{harness:010d}-")
     found = {pid: psutil.Process(pid) for pid in clone.alive()}
-    for process in psutil.process_iter(["cmdline", "environ"]):
-        line = " ".join(process.info["cmdline"] or [])
-        theirs = (process.info["environ"] or {}).get("SQLITMUS_ROOT")
-        if theirs == str(clone.root) or any(word in line for word in words):
-            found[process.pid] = process
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            line = " ".join(process.cmdline())
+            theirs = process.environ().get("SQLITMUS_ROOT")
+            if theirs == str(clone.root) or any(word in line for word in words):
+                found[process.pid] = process
     return list(found.values())
 
 
