@@ -27,6 +27,11 @@ Operation = Literal["get", "all", "iterate", "run"]
 _TRANSACTION = r"(?:\s+TRANSACTION)?"
 _BEGIN = re.compile(rf"BEGIN(?:\s+(DEFERRED|IMMEDIATE|EXCLUSIVE))?{_TRANSACTION}", re.IGNORECASE)
 _END = re.compile(rf"(COMMIT|END|ROLLBACK){_TRANSACTION}", re.IGNORECASE)
+_SAVEPOINT = re.compile(
+    rf"(SAVEPOINT|RELEASE|ROLLBACK{_TRANSACTION}\s+TO)(?:(?<!SAVEPOINT)\s+SAVEPOINT)?\s+"
+    r"""(\w+|(["'`]).+\3|\[.+\])""",
+    re.IGNORECASE,
+)
 _WORDS = {
     "missing": "is missing; a line is an object with sql and parameters",
     "model_type": "a line is an object with sql and parameters",
@@ -112,16 +117,25 @@ def put_back(sql: str, rows: "Rows") -> tuple[str, "Rows"]:
 @dataclass(slots=True)
 class Unit:
     """What one connection did at once: statements of a transaction, or one without; with the
-    numbers of their lines. `begun` is the line of its BEGIN."""
+    numbers of their lines. `begun` is the line of its BEGIN, or of the savepoint that began it.
+    `savepoints` are those that are open: the name of each, and how many statements precede it."""
 
     kind: Kind
     begun: int
     lines: list[tuple[int, Line]] = field(default_factory=list[tuple[int, Line]])
+    savepoints: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    by_savepoint: bool = False
+
+    def savepoint(self, name: str) -> int | None:
+        """The number of the last open savepoint of that name."""
+        names = [each for each, _ in self.savepoints]
+        return len(names) - 1 - names[::-1].index(name) if name in names else None
 
 
 @dataclass(slots=True)
 class Trace:
-    """A trace's file while it is read: bad lines, and transactions that were rolled back."""
+    """A trace's file while it is read: bad lines, and how often a transaction, or what followed a
+    savepoint in it, was rolled back."""
 
     file: Path
     problems: list[str] = field(default_factory=list[str])
@@ -142,6 +156,9 @@ class Trace:
                     self.undone += 1
                 elif unit.lines:
                     yield unit
+            elif point := _SAVEPOINT.fullmatch(line.sql):
+                if whole := self._at_savepoint(number, line, point, under_way):
+                    yield whole
             elif line.connection in under_way:
                 under_way[line.connection].lines.append((number, line))
             else:
@@ -152,6 +169,38 @@ class Trace:
             more = len(self.problems) - TOLD
             rest = [f"{self.file}: and {more} more such lines"] if more > 0 else []
             raise UsageError("\n".join([*self.problems[:TOLD], *rest]))
+
+    def _at_savepoint(
+        self,
+        number: int,
+        line: Line,
+        point: re.Match[str],
+        under_way: dict[int | str | None, Unit],
+    ) -> Unit | None:
+        """Begin, release or roll back to a savepoint; the unit that this ends, where it ends one.
+        What is released is a part of its transaction, what is rolled back was never done."""
+        unit, verb = under_way.get(line.connection), point[1].upper()
+        name = (point[2][1:-1] if point[2][0] in "\"'`[" else point[2]).lower()
+        if verb == "SAVEPOINT":
+            unit = under_way.setdefault(
+                line.connection, unit or Unit("deferred", number, by_savepoint=True)
+            )
+            unit.savepoints.append((name, len(unit.lines)))
+            return None
+        at = unit.savepoint(name) if unit else None
+        if unit is None or at is None:
+            self._wrong(number, "it names a savepoint that no line began, or that has ended")
+            return None
+        _, before = unit.savepoints[at]
+        if verb != "RELEASE":
+            self.undone += len(unit.lines) > before
+            del unit.lines[before:], unit.savepoints[at + 1 :]
+            return None
+        del unit.savepoints[at:]
+        if not unit.by_savepoint or unit.savepoints:
+            return None
+        del under_way[line.connection]
+        return unit if unit.lines else None
 
     def _begun(self, number: int, kind: str, outer: Unit | None) -> Unit:
         if outer:
@@ -185,9 +234,8 @@ class Trace:
             self._wrong(number, "it is no JSON in UTF-8")
         else:
             bare = line.model_copy(update={"sql": line.sql.strip().rstrip(";").rstrip()})
-            return (
-                bare if _BEGIN.fullmatch(bare.sql) or _END.fullmatch(bare.sql) else taken_out(bare)
-            )
+            control = any(each.fullmatch(bare.sql) for each in (_BEGIN, _END, _SAVEPOINT))
+            return bare if control else taken_out(bare)
         return None
 
     def _wrong(self, number: int, problem: str) -> None:
@@ -277,7 +325,8 @@ def _grouped(file: Path, say: Callable[[str], None]) -> dict[Shape, _Group]:
     if not groups:
         raise UsageError(f"{file}: it holds no statement; write one a line, as JSON with sql")
     if trace.undone:
-        say(f"{file}: read without {counted(trace.undone, 'transaction')} that it rolls back")
+        undone = counted(trace.undone, "transaction or part of one", "transactions or parts of one")
+        say(f"{file}: read without {undone} that it rolls back")
     return groups
 
 

@@ -217,6 +217,34 @@ def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(traced: Traced)
     assert made["in-transaction-select-document"].transaction == "deferred"
 
 
+def test_what_follows_a_savepoint_is_a_part_of_its_transaction_unless_it_is_rolled_back(
+    traced: Traced, heard: list[str]
+) -> None:
+    def run(*words: str | int) -> list[tuple[str, list[object]]]:
+        """Transaction and values of the queries, of words and of ids that are read."""
+        lines = [at(GET, word) if isinstance(word, int) else at(word) for word in words]
+        made = queries(traced(*lines))
+        parts = [(query.transaction, query.parts()) for query in made.values()]
+        return [(kind, [row for part in of for row in part.parameters]) for kind, of in parts]
+
+    outside = run('SAVEPOINT "a b"', 1, "savepoint B", 2, "release savepoint b", 3, "RELEASE [A B]")
+    assert outside == [("deferred", [[1], [2], [3]])]
+    assert heard == []
+    nested = ["SAVEPOINT a", 2, "SAVEPOINT b", 3, "ROLLBACK TO a", 4, "SAVEPOINT a"]
+    within = run("BEGIN IMMEDIATE", 1, *nested, "ROLLBACK TRANSACTION TO SAVEPOINT a", "COMMIT")
+    assert within == [("immediate", [[1], [4]])]
+    (words,) = heard
+    assert words.endswith("read without 1 transaction or part of one that it rolls back")
+    again = run("SAVEPOINT a", 1, "ROLLBACK TO a", 2, "RELEASE a", "SAVEPOINT a", 3, "COMMIT", 4)
+    assert again == [("deferred", [[2], [3]]), ("none", [[4]])]
+    assert run("SAVEPOINT a", 1, "SAVEPOINT b", 2, "RELEASE a", 3) == [
+        ("deferred", [[1], [2]]),
+        ("none", [[3]]),
+    ]
+    nothing = run("SAVEPOINT a", 1, "ROLLBACK TO a", "RELEASE a", "SAVEPOINT a", 2, "ROLLBACK", 3)
+    assert nothing == [("none", [[3]])]
+
+
 def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(
     traced: Traced, heard: list[str]
 ) -> None:
@@ -224,7 +252,7 @@ def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(
     made = queries(traced(*many, at("SELECT 1"), at("BEGIN"), at(ADD, 1, 2), at("ROLLBACK")))
     assert list(made) == ["select-document"]
     assert [words.partition(": ")[2] for words in heard] == [
-        "read without 1 transaction that it rolls back",
+        "read without 1 transaction or part of one that it rolls back",
         "read without 1 query that make up less than 0.5% each and 0.2% together",
     ]
 
@@ -261,6 +289,13 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
         (
             (at("BEGIN EXCLUSIVE"), at("END")),
             "app.jsonl:1: EXCLUSIVE transactions are not measured",
+        ),
+        ((at("SAVEPOINT a"), at(GET, 1)), "app.jsonl:1: it begins a transaction that no line ends"),
+        ((at("RELEASE a"),), "app.jsonl:1: it names a savepoint that no line began"),
+        ((at("BEGIN"), at("ROLLBACK TO a")), "app.jsonl:2: it names a savepoint that no line "),
+        (
+            (at("SAVEPOINT a"), at("SAVEPOINT b"), at("RELEASE a"), at("RELEASE b")),
+            "app.jsonl:4: it names a savepoint that no line began, or that has ended",
         ),
         (("", at("BEGIN"), at("END")), "app.jsonl: it holds no statement; write one a line"),
         (
