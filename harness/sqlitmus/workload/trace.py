@@ -135,57 +135,55 @@ class Unit:
 @dataclass(slots=True)
 class Trace:
     """A trace's file while it is read: bad lines, and how often a transaction, or what followed a
-    savepoint in it, was rolled back."""
+    savepoint in it, was rolled back; by connection, the transactions that are under way."""
 
     file: Path
     problems: list[str] = field(default_factory=list[str])
     undone: int = 0
+    under_way: dict[int | str | None, Unit] = field(default_factory=dict[int | str | None, Unit])
 
     def units(self) -> Iterator[Unit]:
         """What is done at once, in order of its end. Raises UsageError, at last for bad lines."""
-        under_way: dict[int | str | None, Unit] = {}
         for number, line in self._lines():
             if begin := _BEGIN.fullmatch(line.sql):
-                outer = under_way.get(line.connection)
-                under_way[line.connection] = self._begun(number, begin[1] or "deferred", outer)
+                outer = self.under_way.get(line.connection)
+                self.under_way[line.connection] = self._begun(number, begin[1] or "deferred", outer)
             elif end := _END.fullmatch(line.sql):
-                unit = under_way.pop(line.connection, None)
-                if unit is None:
-                    self._wrong(number, "it ends a transaction that no line began")
-                elif end[1].upper() == "ROLLBACK":
-                    self.undone += 1
-                elif unit.lines:
-                    yield unit
+                whole = self._ended(number, line, undone=end[1].upper() == "ROLLBACK")
+                yield from filter(None, [whole])
             elif point := _SAVEPOINT.fullmatch(line.sql):
-                if whole := self._at_savepoint(number, line, point, under_way):
-                    yield whole
-            elif line.connection in under_way:
-                under_way[line.connection].lines.append((number, line))
+                yield from filter(None, [self._at_savepoint(number, line, point)])
+            elif line.connection in self.under_way:
+                self.under_way[line.connection].lines.append((number, line))
             else:
                 yield Unit("none", number, [(number, line)])
-        for unit in under_way.values():
+        for unit in self.under_way.values():
             self._wrong(unit.begun, "it begins a transaction that no line ends")
         if self.problems:
             more = len(self.problems) - TOLD
             rest = [f"{self.file}: and {more} more such lines"] if more > 0 else []
             raise UsageError("\n".join([*self.problems[:TOLD], *rest]))
 
-    def _at_savepoint(
-        self,
-        number: int,
-        line: Line,
-        point: re.Match[str],
-        under_way: dict[int | str | None, Unit],
-    ) -> Unit | None:
+    def _ended(self, number: int, line: Line, *, undone: bool) -> Unit | None:
+        """The unit that a line ends, None for one without statements or that is `undone`."""
+        unit = self.under_way.pop(line.connection, None)
+        if unit is None:
+            self._wrong(number, "it ends a transaction that no line began")
+        elif undone:
+            self.undone += 1
+        elif unit.lines:
+            return unit
+        return None
+
+    def _at_savepoint(self, number: int, line: Line, point: re.Match[str]) -> Unit | None:
         """Begin, release or roll back to a savepoint; the unit that this ends, where it ends one.
         What is released is a part of its transaction, what is rolled back was never done."""
-        unit, verb = under_way.get(line.connection), point[1].upper()
+        unit, verb = self.under_way.get(line.connection), point[1].upper()
         name = (point[2][1:-1] if point[2][0] in "\"'`[" else point[2]).lower()
         if verb == "SAVEPOINT":
-            unit = under_way.setdefault(
-                line.connection, unit or Unit("deferred", number, by_savepoint=True)
-            )
+            unit = unit or Unit("deferred", number, by_savepoint=True)
             unit.savepoints.append((name, len(unit.lines)))
+            self.under_way[line.connection] = unit
             return None
         at = unit.savepoint(name) if unit else None
         if unit is None or at is None:
@@ -197,10 +195,8 @@ class Trace:
             del unit.lines[before:], unit.savepoints[at + 1 :]
             return None
         del unit.savepoints[at:]
-        if not unit.by_savepoint or unit.savepoints:
-            return None
-        del under_way[line.connection]
-        return unit if unit.lines else None
+        over = unit.by_savepoint and not unit.savepoints
+        return self._ended(number, line, undone=False) if over else None
 
     def _begun(self, number: int, kind: str, outer: Unit | None) -> Unit:
         if outer:
