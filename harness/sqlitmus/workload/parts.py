@@ -6,9 +6,9 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import gcd
 from pathlib import Path
 from typing import NamedTuple
@@ -133,7 +133,8 @@ def parts_of(
                 problems.append(str(source.wrong(("query", name), words)))
                 part = None
             else:
-                part = _part(source, name, query, connection, problems.append)
+                copy = partial(statements.scratch, file, keys=keys)
+                part = _part(source, name, query, connection, copy, problems.append)
             parts += [part] if part else []
             wrong |= {name: problems} if problems else {}
         parts, scarce = _done_often(parts, file, keys=keys)
@@ -181,9 +182,11 @@ def _part(
     name: str,
     query: Query,
     connection: sqlite3.Connection,
+    copy: Callable[[], AbstractContextManager[tuple[sqlite3.Connection, Path]]],
     problem: Callable[[str], None],
 ) -> Part | None:
-    """The query as a part; what is wrong with it goes to `problem`."""
+    """The query as a part; what writes and gives rows is tried on a `copy`, and what is wrong goes
+    to `problem`."""
     steps: list[ScenarioStep] = []
     written: dict[str, set[str]] = {}
     instructions, ascii_ends = 0.0, True
@@ -204,18 +207,20 @@ def _part(
             at = "sql"
             columns: dict[str, ColumnType] = {}
             cost, wide, nul, reals = LEAST_INSTRUCTIONS, False, False, "exact"
-            if looked.reads:
+            if looked.rows:
                 statements.check_repeatable(connection, sql, looked, written=bool(written))
-                answered = statements.answer(
-                    connection, sql, statements.bound(given), first=operation == "get"
-                )
+                with nullcontext((connection, None)) if looked.reads else copy() as (used, _):
+                    answered = statements.answer(
+                        used, sql, statements.bound(given), first=operation == "get"
+                    )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 cost = max(cost, answered.instructions)
-                whole_pool, given = given, statements.bearable(given, cost)
+                whole_pool = given
+                given = statements.bearable(given, cost) if looked.reads else given
                 wide, nul = answered.wide, bool(answered.cut)
                 reals = statements.compared_reals(columns, looked)
                 notes |= dict.fromkeys(_notes(answered, whole_pool, given, reals))
-            elif given:
+            if given and not looked.reads:
                 most.append(max(len(given.rows) // statement.repeat, 1))
         except (Refused, NoPool) as error:
             problem(str(source.wrong(source.of(name, number, at), str(error))))
@@ -370,7 +375,7 @@ def _bounded(part: Part, connection: sqlite3.Connection) -> Part:
 
 def _distinct(steps: Sequence[ScenarioStep]) -> int | None:
     """How often they can be done without a row that is written again; None for no parameters."""
-    pools = [(step.given, step.repeat) for step in steps if step.operation == "run"]
+    pools = [(step.given, step.repeat) for step in steps if statements.writes(step)]
     return min((len(given.rows) // repeat for given, repeat in pools if given), default=None)
 
 
@@ -473,7 +478,7 @@ def decided_by_order(
     forwards, backwards and shuffled, each time in a transaction that is rolled back, in a copy of
     the database in `file`. What takes too long, or fails, is all decided by the order.
     """
-    writing = statements.Query.of(step for step in mix.steps if step.operation == "run")
+    writing = statements.Query.of(step for step in mix.steps if statements.writes(step))
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
     seen: list[tuple[dict[str, list[int]], int]] = []
     with statements.scratch(file, keys=keys) as (connection, _):

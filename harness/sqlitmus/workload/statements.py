@@ -475,18 +475,16 @@ def wrong_resets(resets: Sequence[str], connection: sqlite3.Connection) -> dict[
 def operation_of(statement: Statement, looked: Compiled) -> Operation:
     """How it is executed: as it says, or as fits. Raises Refused for what does not fit."""
     operation = statement.operation
-    if not looked.reads:
-        if operation not in (None, "run"):
-            tables = ", ".join(sorted(looked.writes))
-            raise Refused(
-                f"operation is {operation}, but the statement writes to {tables}; use run"
-            )
-        return "run"
-    if operation == "run":
-        raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
-    if not looked.rows:
+    if looked.rows:
+        if operation == "run":
+            raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
+        return operation or "all"
+    if looked.reads:
         raise Refused("it neither gives rows nor writes to a table of the database")
-    return operation or "all"
+    if operation not in (None, "run"):
+        tables = ", ".join(sorted(looked.writes))
+        raise Refused(f"operation is {operation}, but the statement writes to {tables}; use run")
+    return "run"
 
 
 def bound(given: Parameters | None) -> list[list[Value]]:
@@ -503,6 +501,11 @@ def _decoded(value: float | str | None, kind: str) -> Value:
     if isinstance(value, str) and kind == "blob":
         return bytes.fromhex(value)
     return int(value) if isinstance(value, str) and kind == "integer" else value
+
+
+def writes(step: ScenarioStep) -> bool:
+    """Whether a step of a query writes; what does so and gives rows has RETURNING."""
+    return step.operation == "run" or "returning" in _bare(step.sql).lower()
 
 
 class Query(NamedTuple):

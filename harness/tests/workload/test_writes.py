@@ -357,3 +357,22 @@ def test_what_is_deleted_is_proven(
     outcomes = [line.split() for line in done.out.splitlines()]
     assert {case.partition("/")[0] for outcome, case, *_ in outcomes if outcome == "wrong"} == wrong
     assert {outcome for outcome, *_ in outcomes} <= {"ok", "wrong"}, done.err
+
+
+def test_writes_that_return_rows_are_verified(clone: Clone, tmp_path: Path) -> None:
+    """Every runner was wrong or failed, since no column of theirs was declared."""
+    make(tmp_path, TEAM)
+    clone.runner("a")
+    post = "INSERT INTO post(room, body) VALUES (?, 'new') RETURNING id, body"
+    clone.write(
+        "app.jsonl",
+        "".join(
+            f'{{"sql": "{sql}", "parameters": [{n % 4 + 1}], "operation": "get"}}\n'
+            for n in range(40)
+            for sql in ("SELECT last FROM room WHERE id = ?", post)
+        ),
+    )
+    clone.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    done = clone.sqlitmus("workload", "verify", "my.toml")
+    assert done.code == 0, done.err + done.out
+    assert "ok           insert-post/a" in done.out
