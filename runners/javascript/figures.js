@@ -25,7 +25,7 @@ export function entry({ role, manner }, outcome) {
     iterations_ns: outcome.own_ns,
     spans_us: outcome.spans_us,
     latencies: manner.latencies ? told(outcome.latencies) : null,
-    pacing: manner.rate === null ? null : told(outcome.pacing),
+    pacing: manner.rate === null && !manner.recorded ? null : told(outcome.pacing),
     busy: outcome.busy,
   };
 }
@@ -66,7 +66,8 @@ export function combine(job, threads) {
 
 /** One worker is listed only where its entry says more than the result. */
 function listed({ mode, measure, writer }) {
-  const { workers, latencies, rate, share } = measure;
-  const more = latencies || rate !== null || share !== null || writer !== null;
+  const { workers, latencies, rate, share, sequence } = measure;
+  const paced = rate !== null || sequence?.planned_us.length > 0;
+  const more = latencies || paced || share !== null || writer !== null;
   return mode === "measure" && (workers > 1 || more);
 }

@@ -2,6 +2,7 @@
 
 import { during } from "./connection.js";
 import { histogram } from "./histogram.js";
+import { performed } from "./parts.js";
 
 /**
  * Perform the iterations of one thread's part.
@@ -71,7 +72,7 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
       if (job.measure.share) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
-    outcome.operations += to - from;
+    outcome.operations += performed(part, from, to);
     outcome.answers.push([counts.rows, counts.affected, counts.checksum >>> 0]);
   }
   outcome.heap = endOfHeap?.() ?? null;

@@ -21,6 +21,7 @@
  * @typedef {{path: string, mode: "readwrite" | "readonly", uri: Record<string, string>, flags: Flag[]}} Database
  * @typedef {{steps: Step[], transaction: "none" | "deferred" | "immediate", operations: number,
  *   rate: number | null}} Writer
+ * @typedef {{groups: number[], order: number[], workers: number[], planned_us: number[]}} Sequence
  * @typedef {object} Job
  * @property {2} contract
  * @property {"verify" | "measure"} mode
@@ -38,7 +39,7 @@
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
  *   tolerate_busy: boolean, share: {first: number, of: number} | null, digest: number,
- *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null}} measure
+ *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null, sequence: Sequence | null}} measure
  * @property {string} output
  */
 
@@ -163,6 +164,28 @@ const writer = (value, path) => {
   return checked;
 };
 
+const sequenceFields = object({
+  groups: list(from(1)),
+  order: list(from(0)),
+  workers: optional(list(from(0)), []),
+  planned_us: optional(list(from(0)), []),
+});
+
+const sequence = (value, path) => {
+  const checked = sequenceFields(value, path);
+  const { groups, order } = checked;
+  if (order.length === 0 || order.some((group) => group >= groups.length)) {
+    reject(`${path}.order`, `numbers of groups, below ${groups.length}`, order);
+  }
+  for (const key of ["workers", "planned_us"]) {
+    const { length } = checked[key];
+    if (length !== 0 && length !== order.length) {
+      reject(`${path}.${key}`, `${order.length} numbers, or none`, checked[key]);
+    }
+  }
+  return checked;
+};
+
 const measureFields = object({
   operations_per_iteration: from(0),
   warmup_iterations: optional(from(0), 0),
@@ -178,16 +201,28 @@ const measureFields = object({
     orNull(object({ timer_ms: from(1), thread: oneOf("main", "worker") })),
     null,
   ),
+  sequence: optional(orNull(sequence), null),
 });
 
 const measure = (value, path) => {
   const checked = measureFields(value, path);
-  const { share, workers, event_loop } = checked;
+  const { share, workers, event_loop, sequence, rate } = checked;
   if (share !== null && share.first + workers > share.of) {
     reject(`${path}.share`, `first + ${workers} workers to be at most of`, share);
   }
-  if (event_loop !== null && (workers > 1 || share !== null)) {
-    reject(`${path}.event_loop`, "one worker, without share", event_loop);
+  if (event_loop !== null && (workers > 1 || share !== null || sequence !== null)) {
+    reject(`${path}.event_loop`, "one worker, without share and sequence", event_loop);
+  }
+  if (sequence?.workers.length > 0) {
+    if (sequence.workers.some((worker) => worker >= workers)) {
+      reject(`${path}.sequence.workers`, `numbers below ${workers}`, sequence.workers);
+    }
+    if (share !== null && share.of !== workers) {
+      reject(`${path}.sequence.workers`, "all workers in one process", share);
+    }
+  }
+  if (sequence?.planned_us.length > 0 && rate !== null) {
+    reject(`${path}.sequence.planned_us`, "none beside a rate", rate);
   }
   return checked;
 };
@@ -223,6 +258,15 @@ export function checkJob(value) {
   const count = measure.operations_per_iteration;
   if (mode === "measure" && reset_every !== null && reset_every % count !== 0) {
     reject("$.reset_every", `a multiple of an iteration's ${count} operations`, reset_every);
+  }
+  const { sequence } = measure;
+  const steps = sequence?.groups.reduce((sum, size) => sum + size, 0) ?? checked.steps.length;
+  if (steps !== checked.steps.length) {
+    reject("$.measure.sequence.groups", `${checked.steps.length} steps together`, sequence.groups);
+  }
+  if (mode === "measure" && sequence?.planned_us.length > 0) {
+    const whole = count > 0 && sequence.order.length % count === 0;
+    if (!whole) reject("$.measure.sequence.planned_us", "whole iterations", count);
   }
   if (checked.writer !== null && measure.event_loop !== null) {
     reject("$.measure.event_loop", "none beside a writer", measure.event_loop);

@@ -3,7 +3,8 @@
  * counts are literals, so that the engine compiles one monomorphic function without a dispatch per operation.
  *
  * The text names `db`, `statements`, `sql`, `pools`, `open`, `openFile`, `readFile`, `digest`, `clock` and `record`, and counts
- * in `total`.
+ * in `total`. In a sequence `place` is that of operation `i`, and `turn` how often its group came before; the text
+ * names the arrays of its `Order`, too.
  *
  * @typedef {object} Total
  * @property {number} checksum sum of the operations', signed 32-bit while looping
@@ -34,15 +35,20 @@ export function compileLoop(part, driver, bound) {
   const { pools, digest } = bound;
   const source = loopSource(part, driver.source, pools, digest !== null);
   const sql = part.steps.map((step) => step.sql);
-  const given = { ...bound, sql, record };
+  const { group, nth, planned_us, mine } = part.order ?? {};
+  const given = { ...bound, sql, record, group, nth, planned_us, mine };
   return new Function(...Object.keys(given), source)(...Object.values(given));
 }
 
 /** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
-export function loopSource({ steps, transaction, manner }, source, pools, verify) {
-  const work = steps
-    .map((step, index) => stepSource(step, index, pools[index], source, verify))
-    .join("");
+export function loopSource({ steps, transaction, manner, order }, source, pools, verify) {
+  const number = order ? "turn" : "i";
+  const each = steps.map((step, index) =>
+    stepSource(step, index, pools[index], source, verify, number),
+  );
+  const work = order ? orderSource(order, each) : each.join("");
+  const place = order ? `const place = i % ${order.group.length};` : "";
+  const skip = order?.mine.length ? "if (mine[place] === 0) continue;" : "";
   const constants = steps.flatMap((_, index) => [
     `const q${index} = ${textSource(steps[index], index, source)}, s${index} = statements[${index}];`,
     ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
@@ -53,6 +59,7 @@ export function loopSource({ steps, transaction, manner }, source, pools, verify
   if (bracket.call) {
     // The driver's transaction takes a function: counters live in `total` between operations.
     const operation = bracket.call(`(i) => {
+  ${place}
   let h = 0, rows = total.rows, affected = total.affected;
   ${work}
   total.checksum = (total.checksum + h) | 0; total.rows = rows; total.affected = affected;
@@ -64,7 +71,7 @@ const operation = ${operation};
 return (from, to, counts, recording) => {
   total = counts;
   ${surroundings.setup}
-  for (let i = from; i < to; i++) {${surroundings.wrap("operation(i);", counters)}}
+  for (let i = from; i < to; i++) {${place} ${skip} ${surroundings.wrap("operation(i);", counters)}}
 };`;
   }
   const operation = `let h = 0; ${bracket.before} ${work} ${bracket.after} checksum = (checksum + h) | 0;`;
@@ -72,10 +79,20 @@ return (from, to, counts, recording) => {
 return (from, to, total, recording) => {
   let { checksum, rows, affected } = total;
   ${surroundings.setup}
-  for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["rows", "affected"])}
+  for (let i = from; i < to; i++) {${place} ${skip} ${surroundings.wrap(operation, ["rows", "affected"])}
   }
   total.checksum = checksum; total.rows = rows; total.affected = affected;
 };`;
+}
+
+/** The steps of the group whose turn it is. */
+function orderSource({ groups }, each) {
+  let end = 0;
+  const cases = groups.map((size, number) => {
+    end += size;
+    return `case ${number}: { ${each.slice(end - size, end).join("")} break; }`;
+  });
+  return `const turn = nth[place]; switch (group[place]) { ${cases.join("\n")} }`;
 }
 
 function transactionSource(transaction, source) {
@@ -90,12 +107,12 @@ function textSource(step, index, source) {
   return `Array.from({ length: ${step.texts} }, (_, k) => ${text})`;
 }
 
-function stepSource(step, index, pool, source, verify) {
+function stepSource(step, index, pool, source, verify, number) {
   const args = pool.columns.map((_, c) => `p${index}_${c}[j]`);
   const row = args.length === 0 ? "" : `const j = n & ${pool.mask};`;
   const body = row + executionSource(step, index, args, source, verify);
-  if (step.repeat === 1) return `{ const n = i; ${body} }`;
-  const first = `i * ${step.repeat}`;
+  if (step.repeat === 1) return `{ const n = ${number}; ${body} }`;
+  const first = `${number} * ${step.repeat}`;
   return `for (let n = ${first}, end = n + ${step.repeat}; n < end; n++) { ${body} }`;
 }
 

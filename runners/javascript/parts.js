@@ -9,6 +9,14 @@
  *   in verify mode, where one connection does all workers' parts, an iteration is one operation
  * @property {{warmup_iterations: number, warmup_ns: number, iterations: number}} extent
  * @property {import("./recording.js").Manner} manner
+ * @property {Order | null} order where operations perform different steps
+ *
+ * @typedef {object} Order of operations, from place to place of a sequence
+ * @property {number[]} groups how many steps each has
+ * @property {Int32Array} group that each performs
+ * @property {Int32Array} nth how often its group came before since the beginning
+ * @property {Float64Array} planned_us empty where operations follow each other
+ * @property {Uint8Array} mine whether this worker performs it; empty where it performs all
  */
 
 import { share } from "./values.js";
@@ -30,7 +38,9 @@ function workerPart(job, thread) {
   const { operations_per_iteration: operations, workers, rate } = measure;
   const { first, of } = measure.share ?? { first: 0, of: workers };
   const measured = mode === "measure";
-  const [least, most] = measured ? [thread, thread] : [0, workers - 1];
+  const order = measure.sequence && orderOf(measure.sequence, measured ? thread : null);
+  const apart = measured && !order?.mine.length;
+  const [least, most] = apart ? [thread, thread] : [0, workers - 1];
   const { from } = share(operations, first + least, of);
   const { to } = share(operations, first + most, of);
   return {
@@ -39,7 +49,28 @@ function workerPart(job, thread) {
     transaction,
     ...iterated(job, from, to, operations),
     manner: mannerOf(job, rate, (first + thread) / of),
+    order,
   };
+}
+
+/** @returns {Order} for a worker, or for one that performs the operations of all */
+function orderOf({ groups, order, workers, planned_us }, thread) {
+  const before = groups.map(() => 0);
+  return {
+    groups,
+    group: Int32Array.from(order),
+    nth: Int32Array.from(order, (group) => before[group]++),
+    planned_us: Float64Array.from(planned_us),
+    mine: Uint8Array.from(thread === null ? [] : workers, (worker) => worker === thread),
+  };
+}
+
+/** How many operations of from..to-1 a part performs. */
+export function performed({ order }, from, to) {
+  if (!order?.mine.length) return to - from;
+  let count = 0;
+  for (let i = from; i < to; i++) count += order.mine[i % order.mine.length];
+  return count;
 }
 
 function writerPart(job) {
@@ -50,6 +81,7 @@ function writerPart(job) {
     transaction,
     ...iterated(job, 0, operations, operations),
     manner: mannerOf(job, rate, 0),
+    order: null,
   };
 }
 
@@ -70,8 +102,10 @@ function iterated({ mode, measure }, from, to, stride) {
 /** In verify mode nothing is timed, and one connection at a time finds no other that is busy. */
 function mannerOf({ mode, measure }, rate, offset) {
   if (mode === "verify") {
-    return { latencies: false, rate: null, offset: 0, tolerate_busy: false, tasks: false };
+    const plain = { latencies: false, tolerate_busy: false, tasks: false };
+    return { ...plain, rate: null, offset: 0, recorded: false };
   }
-  const { latencies, tolerate_busy, event_loop } = measure;
-  return { latencies, rate, offset, tolerate_busy, tasks: event_loop !== null };
+  const { latencies, tolerate_busy, event_loop, sequence } = measure;
+  const recorded = rate === null && sequence?.planned_us.length > 0;
+  return { latencies, rate, offset, recorded, tolerate_busy, tasks: event_loop !== null };
 }

@@ -8,6 +8,7 @@
  * @property {boolean} latencies
  * @property {number | null} rate operations per second
  * @property {number} offset of the planned times, in parts of the time between two of them
+ * @property {boolean} recorded whether operations are planned when the sequence says
  * @property {boolean} tolerate_busy
  * @property {boolean} tasks whether each operation is a task of its own, which others wait for; see eventloop.js
  *
@@ -29,14 +30,18 @@ const BUSY = 5;
  * @returns {{setup: string, wrap: (operation: string, counters: string[]) => string}} text before the loop, and
  *   a function from the text of one operation to that with all that is around it
  */
-export function recorded({ latencies, rate, offset, tolerate_busy, tasks }, source, transaction) {
+export function recorded(manner, source, transaction) {
+  const { latencies, rate, offset, tolerate_busy, tasks } = manner;
   let setup = "";
   let before = "";
   if (tasks) before = "const planned = recording.planned;";
-  else if (rate !== null) {
+  else if (rate !== null || manner.recorded) {
     const gap = 1000 / rate;
-    setup = `const first = clock.now() + ${offset * gap};`;
-    before = `const planned = first + (i - from) * ${gap};
+    setup = manner.recorded
+      ? "const first = clock.now() - planned_us[from % planned_us.length] / 1000;"
+      : `const first = clock.now() + ${offset * gap};`;
+    const after = manner.recorded ? "planned_us[place] / 1000" : `(i - from) * ${gap}`;
+    before = `const planned = first + ${after};
     if (clock.now() < planned) record(recording.pacing, clock.waitUntil(planned) - planned);`;
   } else if (latencies) before = "const planned = clock.now();";
   const after = latencies ? "record(recording.latencies, clock.now() - planned);" : "";

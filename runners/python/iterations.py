@@ -17,7 +17,7 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
         warmup, measured, answers = _iterate(job, workers)
     rows, affected, checksum = summed(answers)
     figures: dict[str, Any] = {
-        "operations": sum(own.part.end - own.part.begin for own in workers.working) * len(answers),
+        "operations": sum(own.part.operations(len(answers)) for own in workers.working),
         "rows": rows,
         "affected": affected,
         "checksum": checksum,
@@ -49,6 +49,7 @@ def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], list[tup
 def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:
     asked = job.measure
     more = asked.latencies or asked.rate is not None or asked.share or job.writer
+    more = more or (asked.sequence and asked.sequence.planned_us)
     if asked.workers == 1 and not more:
         return []
     spans = asked.share is not None

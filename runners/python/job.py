@@ -94,6 +94,14 @@ class EventLoop:
 
 
 @dataclasses.dataclass(frozen=True)
+class Sequence:
+    groups: list[int]
+    order: list[int]
+    workers: list[int] = dataclasses.field(default_factory=list)
+    planned_us: list[int] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
 class Measure:
     operations_per_iteration: int
     warmup_iterations: int = 0
@@ -106,6 +114,7 @@ class Measure:
     share: Share | None = None
     digest: int = 0
     event_loop: EventLoop | None = None
+    sequence: Sequence | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,6 +171,8 @@ def load(path: Path) -> Job:
     if job.steps and job.database is None:
         raise BadJob("$.database: missing; steps need a database")
     _check_reset(job)
+    if job.measure.sequence:
+        _check_sequence(job, job.measure.sequence)
     return job
 
 
@@ -202,6 +213,29 @@ def _check_reset(job: Job) -> None:
         raise BadJob(f"$.reset_every: {json.dumps(every)}; expected how often reset runs")
     if job.mode == "measure" and every and every % count:
         raise BadJob(f"$.reset_every: {every}; expected whole iterations of {count} operations")
+
+
+def _check_sequence(job: Job, sequence: Sequence) -> None:
+    at, plan, length = "$.measure.sequence", job.measure, len(sequence.order)
+    if min(sequence.groups, default=0) < 1 or sum(sequence.groups) != len(job.steps):
+        raise BadJob(f"{at}.groups: expected numbers of steps, {len(job.steps)} together")
+    if not length or not {*sequence.order} <= {*range(len(sequence.groups))}:
+        raise BadJob(f"{at}.order: expected numbers of groups, below {len(sequence.groups)}")
+    if sequence.workers:
+        whole = not plan.share or plan.share.of == plan.workers
+        if len(sequence.workers) != length or not {*sequence.workers} <= {*range(plan.workers)}:
+            raise BadJob(f"{at}.workers: expected {length} numbers below {plan.workers}")
+        if not whole:
+            raise BadJob(f"{at}.workers: expected all of them in one process")
+    if sequence.planned_us:
+        if len(sequence.planned_us) != length or min(sequence.planned_us) < 0:
+            raise BadJob(f"{at}.planned_us: expected {length} times")
+        if plan.rate is not None or (
+            job.mode == "measure" and length % max(plan.operations_per_iteration, 1)
+        ):
+            raise BadJob(f"{at}.planned_us: expected whole iterations, and no rate")
+    if plan.event_loop:
+        raise BadJob(f"{at}: expected none with an event loop")
 
 
 def _check_rate(rate: float | None, path: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import values
 from connection import primary
 from job import Column, Step
-from parts import Part
+from parts import Order, Part
 from recording import Recording, indented, recorded, wait_until
 
 # begin, end (operation numbers), recording -> rows, affected, checksum, busy operations
@@ -32,6 +32,9 @@ def compile_loop(part: Part, connection: sqlite3.Connection) -> Loop:
     for number, step in enumerate(part.steps):
         bound[f"sql{number}"] = step.sql if step.texts == 1 else texts(step)
         bound[f"pool{number}"] = values.pool(step.parameters)
+    if order := part.order:
+        bound |= {"groups": order.groups, "nth": order.nth, "mine": order.mine}
+        bound["planned_us"] = order.planned_us
     bound |= {"clock": time.perf_counter_ns, "wait_until": wait_until}
     names = {**bound, "Error": sqlite3.Error, "primary": primary}
     exec(compile(loop_source(part), "<loop>", "exec"), names)
@@ -42,14 +45,22 @@ def loop_source(part: Part) -> str:
     """The text that `compile_loop` compiles. Defaults of its parameters make globals locals."""
     steps, transaction, manner = part.steps, part.transaction, part.manner
     names = ["connection", "execute"]
-    body: list[str] = []
-    for number, step in enumerate(steps):
+    for number in range(len(steps)):
         names += [f"sql{number}", f"pool{number}"]
-        body += _execution(number, step)
+    body = _of_order(steps, part.order) if part.order else _all(steps)
     if transaction in ("deferred", "immediate"):
         body = [f"execute('BEGIN {transaction}')", *body, "execute('COMMIT')"]
     body = ["h = 0", *body, "checksum += h"]
-    if manner.plain:
+    if part.order:
+        counters = ["start = clock()"]
+        length = len(part.order.groups)
+        skips = ["if not mine[t]: continue"] if part.order.mine else []
+        if part.order.planned_us:
+            counters.append(f"first = planned_us[begin % {length}]")
+        operation = [f"t = i % {length}", *skips, *recorded(body, manner)]
+        body = ["for i in range(begin, end):", *indented(operation)]
+        names += ["clock", "wait_until", "groups", "nth", "mine", "planned_us"]
+    elif manner.plain:
         counters = [f"n{i} = begin * {step.repeat}" for i, step in enumerate(steps)]
         body = ["for _ in range(begin, end):", *indented(body)]
     else:
@@ -63,6 +74,20 @@ def loop_source(part: Part) -> str:
         "    return rows, affected, checksum & 4294967295, busy",
     ]
     return "\n".join(lines)
+
+
+def _all(steps: list[Step]) -> list[str]:
+    return [line for number, step in enumerate(steps) for line in _execution(number, step)]
+
+
+def _of_order(steps: list[Step], order: Order) -> list[str]:
+    """The steps of the group whose turn it is, at place `t`."""
+    lines = ["g, m = groups[t], nth[t]"]
+    for group, numbers in enumerate(order.steps):
+        mine = [line for n in numbers for line in _execution(n, steps[n])]
+        starts = [f"n{n} = m * {steps[n].repeat}" for n in numbers]
+        lines += [f"{'el' * (group > 0)}if g == {group}:", *indented([*starts, *mine])]
+    return lines
 
 
 def _execution(i: int, step: Step) -> list[str]:

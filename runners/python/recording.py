@@ -12,17 +12,24 @@ BUSY = 5
 
 @dataclasses.dataclass(frozen=True)
 class Manner:
-    """How operations are timed: `rate` per second and from which part of the first gap on."""
+    """How operations are timed: `rate` per second and from which part of the first gap on, or at
+    `recorded` times."""
 
     latencies: bool = False
     tolerate_busy: bool = False
     rate: float | None = None
     offset: float = 0.0
+    recorded: bool = False
 
     @property
     def plain(self) -> bool:
         """Whether nothing is asked for but the operations."""
-        return not self.latencies and not self.tolerate_busy and self.rate is None
+        return not self.latencies and not self.tolerate_busy and not self.paced
+
+    @property
+    def paced(self) -> bool:
+        """Whether operations have planned times."""
+        return self.rate is not None or self.recorded
 
 
 class Recording:
@@ -48,10 +55,12 @@ def recorded(operation: list[str], manner: Manner) -> list[str]:
             "    busy += 1",
         ]
     before = ["planned = clock()"] if manner.latencies else []
-    if manner.rate is not None:
-        gap = 1e9 / manner.rate
+    if manner.paced:
+        after_start = "(planned_us[t] - first) * 1000"
+        if manner.rate is not None:
+            after_start = f"int((i - begin + {manner.offset}) * {1e9 / manner.rate})"
         before = [
-            f"planned = start + int((i - begin + {manner.offset}) * {gap})",
+            f"planned = start + {after_start}",
             "if clock() < planned:",
             "    v = wait_until(planned) - planned",
             f"    recording.pacing[{BUCKET}] += 1",

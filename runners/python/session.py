@@ -70,7 +70,7 @@ class Session:
         manner = self.part.manner
         told: dict[str, Any] = {
             "role": self.part.role,
-            "operations": (self.part.end - self.part.begin) * len(self.laps),
+            "operations": self.part.operations(len(self.laps)),
             "rows": rows,
             "checksum": checksum,
             "iterations_ns": [lap.end - lap.begin for lap in laps],
@@ -83,6 +83,6 @@ class Session:
             ]
         if manner.latencies:
             told["latencies"] = histogram.pairs(self.recording.latencies)
-        if manner.rate is not None:
+        if manner.paced:
             told["pacing"] = histogram.pairs(self.recording.pacing)
         return told

@@ -11,7 +11,7 @@ import values
 from connection import begin_read, connect, primary
 from job import Job, Step, due
 from loops import unmet
-from parts import shares
+from parts import Order, shares
 
 
 def verify(job: Job, connection: sqlite3.Connection, count: int | None = None) -> dict[str, Any]:
@@ -23,7 +23,8 @@ def verify(job: Job, connection: sqlite3.Connection, count: int | None = None) -
     if job.transaction == "read":
         begin_read(connection)
     answers: list[tuple[int, int, int]] = []
-    perform = _operation(connection, job.steps, job.transaction, tally)
+    order = Order(job.measure.sequence, None) if job.measure.sequence else None
+    perform = _operation(connection, job.steps, job.transaction, tally, order)
     for number in numbers:
         if due(job, number):
             for sql in job.reset:
@@ -43,7 +44,11 @@ def verify(job: Job, connection: sqlite3.Connection, count: int | None = None) -
 
 
 def _operation(
-    connection: sqlite3.Connection, steps: list[Step], transaction: str, tally: values.Tally
+    connection: sqlite3.Connection,
+    steps: list[Step],
+    transaction: str,
+    tally: values.Tally,
+    order: Order | None = None,
 ) -> Callable[[int], tuple[int, int, int]]:
     """What performs the operation of a number, adds it to `tally` and gives its counts."""
     pools = [values.pool(step.parameters) for step in steps]
@@ -52,8 +57,10 @@ def _operation(
     def perform(operation: int) -> tuple[int, int, int]:
         if around:
             connection.execute(f"BEGIN {transaction}")
-        for step, rows in zip(steps, pools, strict=True):
-            for n in range(operation * step.repeat, (operation + 1) * step.repeat):
+        numbers, before = order.at(operation) if order else (range(len(steps)), operation)
+        for number in numbers:
+            step, rows = steps[number], pools[number]
+            for n in range(before * step.repeat, (before + 1) * step.repeat):
                 _execute(connection, step, rows[n & (len(rows) - 1)], tally)
         if around:
             connection.execute("COMMIT")

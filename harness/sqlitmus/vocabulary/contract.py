@@ -147,7 +147,10 @@ Level = Literal["core", "workers", "load", "extras"]
 LEVELS: dict[Level, set[str]] = {
     "core": set(),
     "workers": {"measure.workers", "share.of"},
-    "load": {"measure.rate", "measure.latencies", "measure.tolerate_busy", "job.writer"},
+    "load": {
+        *("measure.rate", "measure.latencies", "measure.sequence", "measure.tolerate_busy"),
+        "job.writer",
+    },
     "extras": {
         *(f"operation {name}" for name in (*FILES, "open", "in-transaction", "execute")),
         *("step.fails", "step.shape", "step.integers", "step.statement", "step.texts"),
@@ -314,6 +317,33 @@ class EventLoop(Model):
     thread: Literal["main", "worker"]
 
 
+class Sequence(Model):
+    """Which of the job's queries each operation performs: operation *i* the group of steps
+    `order[i mod length]`, and no other step.
+
+    `groups` is how many steps each group has, one after the other. `workers` says which worker
+    performs the operation, `planned_us` when, from the first one of its iteration.
+    """
+
+    groups: Annotated[list[Positive], Field(min_length=1)]
+    order: Annotated[list[Natural], Field(min_length=1)]
+    workers: list[Natural] = []
+    planned_us: list[Natural] = []
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if max(self.order) >= len(self.groups):
+            raise ValueError(f"order names group {max(self.order)} of {len(self.groups)}")
+        for name in ("workers", "planned_us"):
+            if len(getattr(self, name)) not in (0, len(self.order)):
+                raise ValueError(f"{name} is for {len(self.order)} operations, or for none")
+        return self
+
+    def performed(self, worker: int, begin: int, end: int) -> int:
+        """How many of the operations `begin` … `end` - 1 a worker performs that is named."""
+        return sum(self.workers[n % len(self.order)] == worker for n in range(begin, end))
+
+
 class Measure(Model):
     """Counts: operations are per iteration, over all workers; warm-up meets both minima.
 
@@ -333,11 +363,19 @@ class Measure(Model):
     share: Share | None = None
     digest: Natural = 0
     event_loop: EventLoop | None = None
+    sequence: Sequence | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.event_loop and (self.workers > 1 or self.share):
-            raise ValueError("event_loop is of one worker, without share")
+        if self.event_loop and (self.workers > 1 or self.share or self.sequence):
+            raise ValueError("event_loop is of one worker, without share or sequence")
+        if self.sequence and self.sequence.workers:
+            if max(self.sequence.workers) >= self.workers:
+                raise ValueError(f"sequence has a worker beyond the {self.workers}")
+            if self.share and self.share.of != self.workers:
+                raise ValueError("the workers of a sequence are those of one process")
+        if self.sequence and self.sequence.planned_us and self.rate:
+            raise ValueError("a sequence with planned times has no rate")
         if self.share and self.share.first + self.workers > self.share.of:
             raise ValueError(f"workers {self.share.first} and following are not {self.share.of}")
         return self
@@ -386,6 +424,13 @@ class Job(Model):
         if self.mode == "measure" and self.reset_every and self.reset_every % count:
             every = self.reset_every
             raise ValueError(f"a reset every {every} operations falls into iterations of {count}")
+        sequence = self.measure.sequence
+        if sequence and sum(sequence.groups) != len(self.steps):
+            many = f"{sum(sequence.groups)} steps, the job {len(self.steps)}"
+            raise ValueError(f"the groups of sequence have {many}")
+        planned = sequence and sequence.planned_us and self.mode == "measure"
+        if sequence and planned and (not count or len(sequence.order) % count):
+            raise ValueError("planned times need whole iterations in a sequence")
         if self.measure.event_loop and self.writer:
             raise ValueError("there is no event_loop beside a writer")
         return self

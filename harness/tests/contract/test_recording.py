@@ -83,6 +83,8 @@ def perform(
     operations: int,
     transaction: str = "none",
     around: tuple[str, ...] = (),
+    sequence: dict[str, list[int]] | None = None,
+    worker: int = 0,
     **manner: Any,
 ) -> Any:
     """Counts and the recording of a loop over writes, each between two that are executed."""
@@ -92,7 +94,8 @@ def perform(
     steps = [job.Step("run", WRITE)]
     if around:
         steps = [job.Step("execute", around[0]), *steps, job.Step("execute", around[1])]
-    part = parts.Part("worker", steps, transaction, 0, operations, operations, asked)
+    order = parts.Order(job.Sequence(**sequence), worker) if sequence else None
+    part = parts.Part("worker", steps, transaction, 0, operations, operations, asked, order)
     notes = recording.Recording()
     counts = loops.compile_loop(part, works)(part.begin, part.end, notes)
     latencies, pacing = (
@@ -168,6 +171,19 @@ def test_workers_are_planned_side_by_side(clock: Clock) -> None:
     _, _, pacing = perform(Works(clock, [0, 0]), 2, rate=1000, offset=0.25)
     assert clock.now - 10**12 == pytest.approx(1.25 * MS, rel=1e-3)
     assert sum(pacing.values()) == 2
+
+
+def test_operations_at_recorded_times_wait_for_these_and_for_nobody_else(clock: Clock) -> None:
+    # The other worker's, at 1 ms, is nothing to this one; that of 0.3 ms waits for the first.
+    times = {"planned_us": [0, 300, 1000, 2000], "workers": [0, 0, 1, 0]}
+    works = Works(clock, [MS // 2, MS // 10, MS // 10])
+    sequence = {"groups": [1], "order": [0] * 4, **times}
+    counts, latencies, pacing = perform(works, 4, latencies=True, recorded=True, sequence=sequence)
+    assert counts[1] == 3
+    told = [bucket(round(ms * MS)) for ms in (0.5, 0.3, 0.1)]
+    assert sorted(latencies, reverse=True) == [pytest.approx(b, abs=1) for b in told]
+    assert sum(pacing.values()) == 1
+    assert clock.slept == [pytest.approx((2 - 0.6 - 0.2) / 1000, rel=1e-3)]
 
 
 def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:

@@ -175,7 +175,14 @@ def check_page_cache(job: Job, result: Json) -> None:
 def check_workers(job: Job, result: Json, want: Json) -> None:
     """Each worker's part, and after them the writer; there are none for one plain thread."""
     measure, writer, told = job.measure, job.writer, result["workers"]
-    more = (measure.latencies, measure.rate, measure.share, writer)
+    sequence = measure.sequence
+    more = (
+        measure.latencies,
+        measure.rate,
+        measure.share,
+        sequence and sequence.planned_us,
+        writer,
+    )
     if measure.workers == 1 and not any(more):
         assert told == []
         return
@@ -188,7 +195,13 @@ def check_workers(job: Job, result: Json, want: Json) -> None:
     cuts = [total * w // share.of for w in numbers]
     times = measure.warmup_iterations + measure.iterations
     each = [(b - a) * times for a, b in itertools.pairwise(cuts)]
+    if sequence and sequence.workers:
+        each = [sequence.performed(number, 0, total * times) for number in range(count)]
     assert [w["operations"] for w in workers] == each
+    if sequence and sequence.planned_us:
+        # It begins with its first planned time, and does not end before the last.
+        first, last = sequence.planned_us[-total], sequence.planned_us[-1]
+        assert result["iterations_ns"][-1] >= (last - first) * 1000
     for key in ("operations", "rows"):
         assert sum(worker[key] for worker in workers) == result[key]
     assert sum(worker["checksum"] for worker in workers) % 2**32 == result["checksum"]
@@ -206,7 +219,8 @@ def check_recorded(measure: Measure, paced: Measure | Writer, worker: Json) -> N
     assert len(worker["iterations_ns"]) == iterations
     latencies, pacing = worker.get("latencies"), worker.get("pacing")
     assert (latencies is not None) == measure.latencies
-    assert (pacing is not None) == (paced.rate is not None)
+    planned = measure.sequence.planned_us if measure.sequence else []
+    assert (pacing is not None) == (paced.rate is not None or bool(planned))
     each = worker["operations"] // (measure.warmup_iterations + iterations)
     performed = each * iterations
     for histogram in filter(None, [latencies, pacing]):

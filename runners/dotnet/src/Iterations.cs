@@ -59,7 +59,7 @@ internal static class Iterations
     private static WorkerResult[] Entries(Job job, Workers workers, List<Lap[]> laps)
     {
         var measure = job.Measure;
-        var asked = measure.Workers > 1 || measure.Latencies || measure.Rate is not null || measure.Share is not null
+        var asked = measure.Workers > 1 || measure.Latencies || measure.IsPaced || measure.Share is not null
             || job.Writer is not null;
         return asked ? [.. workers.Sessions.Select(Of)] : [];
 
@@ -70,7 +70,7 @@ internal static class Iterations
             var tally = Tally.Sum(all.Select(lap => lap.Tally));
             return new WorkerResult(
                 workers.Parts[index].IsWriter ? "writer" : "worker",
-                workers.Parts[index].Operations * all.Length,
+                workers.Parts[index].Performed(all.Length),
                 tally.Rows,
                 tally.Checksum,
                 [.. own.Select(lap => Clock.Nanoseconds(lap.End - lap.Start))],

@@ -60,6 +60,12 @@ internal sealed record ConnectionSpec(
 /// </summary>
 internal sealed record Share(int First, int Of);
 
+/// <summary>Operation i performs the group of steps <c>Order[i mod length]</c>.</summary>
+/// <param name="Groups">How many steps each has.</param>
+/// <param name="Workers">Who performs each operation; empty where the workers divide them.</param>
+/// <param name="PlannedUs">When each is planned; empty where each follows the last.</param>
+internal sealed record Sequence(int[] Groups, int[] Order, int[] Workers, long[] PlannedUs);
+
 /// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
 /// <param name="Digest">How many operations, from the first, are done once more afterwards, in the manner of verify mode.</param>
 internal sealed record Measure(
@@ -73,8 +79,12 @@ internal sealed record Measure(
     bool TolerateBusy,
     Share? Share,
     long Digest,
-    bool EventLoop)
+    bool EventLoop,
+    Sequence? Sequence)
 {
+    /// <summary>Whether operations have planned times.</summary>
+    public bool IsPaced => Rate is not null || Sequence?.PlannedUs.Length > 0;
+
     /// <summary>Where this process's workers stand among those of all processes.</summary>
     public Share Place => Share ?? new Share(0, Workers);
 }

@@ -63,7 +63,7 @@ internal static class JobReader
         }
 
         var mode = (Mode)node.Required("mode").Word("verify", "measure");
-        var measure = ReadMeasure(node.Required("measure"));
+        var measure = ReadMeasure(node.Required("measure"), steps.Length, mode);
         string[] reset = [.. node.Optional("reset").Items().Select(sql => sql.Text())];
         return new Job(
             mode,
@@ -162,12 +162,13 @@ internal static class JobReader
             : transaction;
     }
 
-    private static Measure ReadMeasure(Node node)
+    private static Measure ReadMeasure(Node node, int steps, Mode mode)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "share", "digest", "event_loop");
+            "latencies", "tolerate_busy", "share", "digest", "event_loop", "sequence");
         var workers = node.Optional("workers").Count(absent: 1);
-        return new Measure(
+        var sequence = node.Optional("sequence");
+        var measure = new Measure(
             node.Required("operations_per_iteration").Integer(0),
             node.Optional("warmup_iterations").Integer(0, absent: 0),
             node.Optional("warmup_ns").Integer(0, absent: 0),
@@ -178,7 +179,45 @@ internal static class JobReader
             node.Optional("tolerate_busy").Flag(absent: false),
             node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : null,
             node.Optional("digest").Integer(0, absent: 0),
-            node.Optional("event_loop").Exists);
+            node.Optional("event_loop").Exists,
+            sequence.Exists ? ReadSequence(sequence) : null);
+        return sequence.Exists ? CheckSequence(sequence, measure, steps, mode) : measure;
+    }
+
+    private static Sequence ReadSequence(Node node)
+    {
+        node.Object("groups", "order", "workers", "planned_us");
+        return new Sequence(
+            [.. node.Required("groups").Items().Select(size => size.Count())],
+            [.. node.Required("order").Items().Select(group => (int)group.Integer(0))],
+            [.. node.Optional("workers").Items().Select(worker => (int)worker.Integer(0))],
+            [.. node.Optional("planned_us").Items().Select(time => time.Integer(0))]);
+    }
+
+    private static Measure CheckSequence(Node node, Measure measure, int steps, Mode mode)
+    {
+        var (groups, order, workers, times) = measure.Sequence!;
+        if (groups.Sum() != steps)
+        {
+            throw node.Optional("groups").Expected($"{steps} steps together");
+        }
+
+        if (order.Length == 0 || order.Max() >= groups.Length)
+        {
+            throw node.Optional("order").Expected($"numbers of groups, below {groups.Length}");
+        }
+
+        var whole = measure.Place.Of == measure.Workers;
+        if (workers.Length > 0 && (workers.Length != order.Length || workers.Max() >= measure.Workers || !whole))
+        {
+            throw node.Optional("workers").Expected($"{order.Length} numbers below {measure.Workers}, in one process");
+        }
+
+        var each = measure.OperationsPerIteration;
+        whole = mode == Mode.Verify || (each > 0 && order.Length % each == 0);
+        return times.Length > 0 && (times.Length != order.Length || measure.Rate is not null || !whole)
+            ? throw node.Optional("planned_us").Expected($"{order.Length} times of whole iterations, and no rate")
+            : measure;
     }
 
     private static Share ReadShare(Node node, int workers)

@@ -13,6 +13,23 @@ internal interface ILoop
     long Run(long begin, long end, long start, ref Tally tally);
 }
 
+/// <summary>One operation of this worker after the other.</summary>
+internal sealed class OrderedLoop(Work work, Order order) : ILoop
+{
+    public long Run(long begin, long end, long start, ref Tally tally)
+    {
+        for (var operation = begin; operation < end; operation++)
+        {
+            if (order.At(operation).Mine)
+            {
+                work.Perform(operation, ref tally);
+            }
+        }
+
+        return 0;
+    }
+}
+
 /// <summary>One operation after the other.</summary>
 internal sealed class PlainLoop(Work work) : ILoop
 {

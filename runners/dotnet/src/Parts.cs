@@ -5,6 +5,7 @@ namespace Sqlitmus;
 /// those that are <c>Stride</c> further on.
 /// </summary>
 /// <param name="IsWriter">The writer beside the workers, whose figures are its own.</param>
+/// <param name="Order">Null where each operation performs all steps.</param>
 /// <param name="Offset">Where the planned times of an open loop begin, as a part of the time between two operations.</param>
 internal sealed record Part(
     bool IsWriter,
@@ -14,9 +15,13 @@ internal sealed record Part(
     long End,
     long Stride,
     double? Rate,
-    double Offset)
+    double Offset,
+    Order? Order = null)
 {
-    public long Operations => End - Begin;
+    /// <returns>How many operations it performs in so many iterations.</returns>
+    public long Performed(int iterations) => Order is null
+        ? (End - Begin) * iterations
+        : Enumerable.Range(0, iterations).Sum(done => Order.Count((done * Stride) + Begin, (done * Stride) + End));
 }
 
 /// <summary>How the operations of an iteration are divided.</summary>
@@ -48,9 +53,12 @@ internal static class Parts
     {
         var (first, of) = job.Measure.Place;
         var operations = job.Measure.OperationsPerIteration;
-        var (begin, end) = Cut(operations, first + worker, of);
+        var sequence = job.Measure.Sequence;
+        var named = sequence?.Workers.Length > 0;
+        var (begin, end) = named ? (0, operations) : Cut(operations, first + worker, of);
         return new Part(
             false, job.Steps, job.Transaction, begin, end, operations, job.Measure.Rate,
-            (double)(first + worker) / of);
+            (double)(first + worker) / of,
+            sequence is null ? null : new Order(sequence, job.Mode == Mode.Verify ? null : worker));
     }
 }

@@ -9,7 +9,7 @@ namespace Sqlitmus;
 /// <param name="latencies">Null where times are not asked.</param>
 /// <param name="pace">Null where each operation follows the last.</param>
 internal sealed class RecordedLoop<TClock>(
-    Work work, TClock clock, Histogram? latencies, Pace<TClock>? pace, bool tolerateBusy) : ILoop
+    Work work, TClock clock, Histogram? latencies, Pace<TClock>? pace, bool tolerateBusy, Order? order = null) : ILoop
     where TClock : struct, IClock
 {
     private const int PrimaryCode = 0xFF;
@@ -20,7 +20,12 @@ internal sealed class RecordedLoop<TClock>(
         var last = start;
         for (var operation = begin; operation < end; operation++)
         {
-            var from = pace is null ? last : pace.Await(start, operation - begin);
+            if (order is not null && !order.At(operation).Mine)
+            {
+                continue;
+            }
+
+            var from = pace is null ? last : pace.Await(start, begin, operation);
             busy += Perform(operation, ref tally);
             last = clock.Now();
             latencies?.Add(Clock.Nanoseconds(last - from));
@@ -57,20 +62,21 @@ internal sealed class RecordedLoop<TClock>(
         && (code & PrimaryCode) == SQLitePCL.raw.SQLITE_BUSY;
 }
 
-/// <summary>Planned times: operation i of a part at start + (i + offset) / rate.</summary>
+/// <summary>Planned times: operation i of a part at start + (i + offset) / rate, or when its sequence says.</summary>
 /// <param name="rate">Operations per second.</param>
 /// <param name="offset">The worker's number over the number of workers.</param>
 /// <param name="lateness">How late operations began for which the worker waited.</param>
-internal sealed class Pace<TClock>(double rate, double offset, TClock clock, Histogram lateness)
+/// <param name="order">Null where a rate says the times.</param>
+internal sealed class Pace<TClock>(double rate, double offset, TClock clock, Histogram lateness, Order? order = null)
     where TClock : struct, IClock
 {
     private readonly double _period = Stopwatch.Frequency / rate;
 
-    /// <summary>Waits for the planned time of operation <paramref name="index"/>, if that is still to come.</summary>
+    /// <summary>Waits for the planned time of an operation of an iteration that begins with <paramref name="first"/>.</summary>
     /// <returns>The planned time.</returns>
-    public long Await(long start, long index)
+    public long Await(long start, long first, long operation)
     {
-        var planned = start + (long)((index + offset) * _period);
+        var planned = start + (order?.Planned(first, operation) ?? (long)((operation - first + offset) * _period));
         if (clock.Now() < planned)
         {
             clock.WaitUntil(planned);

@@ -153,30 +153,33 @@ internal sealed class Session : IDisposable
         var transaction = _part.Transaction;
         if (_lease is not null)
         {
-            return new LeasedWork(_steps, _lease, transaction);
+            return new LeasedWork(_steps, _lease, transaction) { Order = _part.Order };
         }
 
         return transaction is TransactionKind.Deferred or TransactionKind.Immediate
-            ? new TransactionWork(_steps, Connection, transaction == TransactionKind.Deferred)
-            : new BareWork(_steps, Connection, endsTransactions: transaction == TransactionKind.None);
+            ? new TransactionWork(_steps, Connection, transaction == TransactionKind.Deferred) { Order = _part.Order }
+            : new BareWork(_steps, Connection, endsTransactions: transaction == TransactionKind.None) { Order = _part.Order };
     }
 
     private ILoop MakeLoop(Work work)
     {
         var measure = _job.Measure;
-        if (_job.Mode == Mode.Verify || (_part.Rate is null && !measure.Latencies && !measure.TolerateBusy))
+        var order = _part.Order;
+        var paced = _part.Rate is not null || order is { IsPlanned: true };
+        if (_job.Mode == Mode.Verify || (!paced && !measure.Latencies && !measure.TolerateBusy))
         {
-            return new PlainLoop(work);
+            return order is null ? new PlainLoop(work) : new OrderedLoop(work, order);
         }
 
         Latencies = measure.Latencies ? new Histogram() : null;
         Pace<SystemClock>? pace = null;
-        if (_part.Rate is { } rate)
+        if (paced)
         {
             Pacing = new Histogram();
-            pace = new Pace<SystemClock>(rate, _part.Offset, default, Pacing);
+            var planned = _part.Rate is null ? order : null;
+            pace = new Pace<SystemClock>(_part.Rate ?? 1, _part.Offset, default, Pacing, planned);
         }
 
-        return new RecordedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
+        return new RecordedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy, order);
     }
 }

@@ -14,6 +14,9 @@ internal abstract class Work(Step[] steps)
     {
     }
 
+    /// <summary>Which of the steps an operation performs; null for all.</summary>
+    public Order? Order { get; init; }
+
     protected Step[] Steps => steps;
 
     /// <summary>Ends a transaction that a step began and no step has ended.</summary>
@@ -27,9 +30,25 @@ internal abstract class Work(Step[] steps)
 
     protected void RunSteps(long operation, ref Tally tally)
     {
+        if (Order is not null)
+        {
+            RunGroup(Order.At(operation), ref tally);
+            return;
+        }
+
         foreach (var step in steps)
         {
             Execute(step, operation * step.Site.Repeat, step.Site.Repeat, ref tally);
+        }
+
+        tally.EndOperation();
+    }
+
+    private void RunGroup(Place place, ref Tally tally)
+    {
+        foreach (var step in steps.AsSpan(place.First..place.End))
+        {
+            Execute(step, place.Turn * step.Site.Repeat, step.Site.Repeat, ref tally);
         }
 
         tally.EndOperation();

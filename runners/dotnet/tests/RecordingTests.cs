@@ -38,11 +38,24 @@ public sealed class RecordingTests
         Assert.Equal(Buckets(10, 20, 350), _latencies.Filled());
     }
 
-    private void Run(int[] durations, Pace<FakeClock>? pace)
+    [Fact]
+    public void At_recorded_times_a_worker_waits_for_these_and_for_nobody_else()
+    {
+        var us = Stopwatch.Frequency / 1_000_000;
+        var order = new Order(new Sequence([1], [0, 0, 0, 0], [0, 0, 1, 0], [10, 11, 30, 50]), 0);
+        int[] durations = [(int)(3 * us), (int)us, 0, (int)us];
+        Run(durations, new Pace<FakeClock>(1, 0, new FakeClock(_time), _lateness, order), order);
+        // Planned at 0, 1 and 40 µs, and for another worker at 20; ended at 3, 4 and 41.
+        Assert.Equal(41 * us, _time.Ticks);
+        Assert.Equal(Buckets(us, 3 * us, 3 * us), _latencies.Filled());
+        Assert.Equal(Buckets(0), _lateness.Filled());
+    }
+
+    private void Run(int[] durations, Pace<FakeClock>? pace, Order? order = null)
     {
         Tally tally = default;
         var work = new TakesTime(_time, durations);
-        new RecordedLoop<FakeClock>(work, new FakeClock(_time), _latencies, pace, tolerateBusy: false)
+        new RecordedLoop<FakeClock>(work, new FakeClock(_time), _latencies, pace, tolerateBusy: false, order)
             .Run(0, durations.Length, 0, ref tally);
     }
 

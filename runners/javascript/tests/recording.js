@@ -130,6 +130,37 @@ export const recordingCases = [
     },
   },
   {
+    name: "operations at recorded times wait for these, and for nobody else's",
+    run({ equal }) {
+      const time = standing();
+      const said = [];
+      const db = {
+        work(row) {
+          said.push([row, time.ms]);
+          time.ms += 0.5;
+          return 1;
+        },
+      };
+      const sequence = {
+        groups: [1],
+        order: [0, 0, 0, 0],
+        workers: [0, 0, 1, 0],
+        planned_us: [10, 310, 1010, 2010],
+      };
+      const plan = { operations_per_iteration: 4, workers: 2, latencies: true, sequence };
+      const step = { parameters: { types: ["integer"], rows: [[5], [6], [7], [8]] } };
+      const { total, recording } = scripted({ measure: plan }, db, { time, step });
+      equal(said, [
+        [5, 0],
+        [6, 0.5],
+        [8, 2.01],
+      ]);
+      equal(total.affected, 3);
+      equal(told(recording.latencies), counted(0.5 * MS, 0.7 * MS, 0.51 * MS));
+      equal(told(recording.pacing), counted(0.01 * MS));
+    },
+  },
+  {
     name: "each iteration is told, but only what the measured ones found busy",
     run({ equal }) {
       const measure = { operations_per_iteration: 2, warmup_iterations: 1, tolerate_busy: true };

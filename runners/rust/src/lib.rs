@@ -21,6 +21,7 @@ pub mod iterations;
 pub mod job;
 pub mod meeting;
 pub mod member;
+pub mod order;
 pub mod parameters;
 pub mod parts;
 pub mod phase;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::job::{Job, Share, Step, Transaction};
+use crate::order::Order;
 use crate::recording::{Manner, Pace};
 use crate::result::Role;
 
@@ -16,6 +17,8 @@ pub struct Part<'j> {
     /// How much further on they are in each next one.
     pub stride: u64,
     pub manner: Manner,
+    /// Where operations perform different steps.
+    pub order: Option<Order>,
 }
 
 impl<'j> Part<'j> {
@@ -27,18 +30,37 @@ impl<'j> Part<'j> {
             .collect()
     }
 
+    /// The work of all workers, as one connection does it in the manner of verify mode.
+    pub fn whole(job: &'j Job) -> Self {
+        let order = job.measure.sequence.as_ref().map(|sequence| Order::new(sequence, None));
+        Part { order, ..Part::worker(job, 0) }
+    }
+
+    /// How many operations it performs in this iteration, from 0.
+    pub fn performed(&self, iteration: u64) -> u64 {
+        let Range { start, end } = self.operations;
+        let done = iteration * self.stride;
+        self.order.as_ref().map_or(end - start, |order| order.count(done + start..done + end))
+    }
+
     /// The part of this process's worker `number`.
     pub fn worker(job: &'j Job, number: u64) -> Self {
         let plan = &job.measure;
+        let sequence = plan.sequence.as_ref();
+        let named = sequence.is_some_and(|sequence| !sequence.workers.is_empty());
         let Share { first, of } = plan.share();
         let offset = (first + number) as f64 / of as f64;
         Part {
             role: Role::Worker,
             steps: &job.steps,
             transaction: job.transaction,
-            operations: plan.part(number),
+            operations: if named { plan.operations() } else { plan.part(number) },
             stride: plan.operations_per_iteration,
-            manner: manner(job, plan.rate, offset),
+            manner: Manner {
+                recorded: plan.rate.is_none() && plan.paced(),
+                ..manner(job, plan.rate, offset)
+            },
+            order: sequence.map(|sequence| Order::new(sequence, Some(number))),
         }
     }
 
@@ -50,6 +72,7 @@ impl<'j> Part<'j> {
             operations: 0..writer.operations,
             stride: writer.operations,
             manner: manner(job, writer.rate, 0.0),
+            order: None,
         })
     }
 }
@@ -60,5 +83,6 @@ fn manner(job: &Job, rate: Option<f64>, offset: f64) -> Manner {
         latencies: plan.latencies,
         tolerate_busy: plan.tolerate_busy,
         pace: rate.map(|rate| Pace { rate, offset }),
+        recorded: false,
     }
 }

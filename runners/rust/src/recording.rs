@@ -14,6 +14,14 @@ pub struct Manner {
     pub latencies: bool,
     pub tolerate_busy: bool,
     pub pace: Option<Pace>,
+    /// Whether operations are planned when the sequence says.
+    pub recorded: bool,
+}
+
+impl Manner {
+    fn is_paced(&self) -> bool {
+        self.pace.is_some() || self.recorded
+    }
 }
 
 /// An open loop: operation i is due (i + offset) / rate seconds after the start.
@@ -51,14 +59,14 @@ pub struct Recording {
 impl Recording {
     pub fn new(manner: Manner) -> Self {
         let latencies = manner.latencies.then(Histogram::default);
-        let pacing = manner.pace.map(|_| Histogram::default());
+        let pacing = manner.is_paced().then(Histogram::default);
         Recording { manner, latencies, pacing }
     }
 
     /// Whether anything is asked, so that the plain loop does not do.
     pub fn is_needed(&self) -> bool {
-        let Manner { latencies, tolerate_busy, pace } = self.manner;
-        latencies || tolerate_busy || pace.is_some()
+        let Manner { latencies, tolerate_busy, .. } = self.manner;
+        latencies || tolerate_busy || self.manner.is_paced()
     }
 
     pub fn tolerates_busy(&self) -> bool {
@@ -69,17 +77,23 @@ impl Recording {
     /// latency counts.
     #[inline(always)]
     pub fn begin(&mut self, clock: &impl Clock, number: u64) -> u64 {
-        match (&self.manner.pace, &mut self.pacing) {
-            (Some(pace), Some(pacing)) => {
+        match &self.manner.pace {
+            Some(pace) => {
                 let planned = ((number as f64 + pace.offset) / pace.rate * 1e9) as u64;
-                if let Some(late) = wait(clock, planned) {
-                    pacing.record(late);
-                }
-                planned
+                self.begin_at(clock, planned)
             }
             _ if self.manner.latencies => clock.now(),
             _ => 0,
         }
+    }
+
+    /// Waits until this time, from which the latency of the operation counts.
+    #[inline(always)]
+    pub fn begin_at(&mut self, clock: &impl Clock, planned: u64) -> u64 {
+        if let (Some(late), Some(pacing)) = (wait(clock, planned), &mut self.pacing) {
+            pacing.record(late);
+        }
+        planned
     }
 
     /// Takes down the operation that has just ended.

@@ -11,6 +11,7 @@ use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Tally};
 use crate::failure::Failure;
 use crate::job::Transaction;
+use crate::order::Order;
 use crate::parts::Part;
 use crate::process::{self, Usage};
 use crate::recording::Recording;
@@ -21,6 +22,7 @@ pub struct Session<'c, D: Driver + 'c, S> {
     reading: bool,
     bracket: Option<D::Bracket<'c>>,
     steps: Vec<Step<'c, S>>,
+    order: Option<Order>,
 }
 
 struct Step<'c, S> {
@@ -85,6 +87,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
             reading: part.transaction == Transaction::Read,
             bracket: behaviour.map(|behaviour| D::bracket(connection, behaviour)).transpose()?,
             steps: steps.collect::<Result<_, Failure>>()?,
+            order: part.order.clone(),
         })
     }
 
@@ -153,6 +156,19 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
 
     fn perform(&mut self, operations: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
         let steps = &mut self.steps;
+        if let Some(order) = &self.order {
+            for operation in operations {
+                let place = order.at(operation);
+                if place.mine {
+                    let steps = &mut steps[place.steps.clone()];
+                    match &mut self.bracket {
+                        Some(bracket) => bracket.around(|| one_operation(steps, place.turn, tally)),
+                        None => one_operation(steps, place.turn, tally),
+                    }?;
+                }
+            }
+            return Ok(());
+        }
         if let Some(bracket) = &mut self.bracket {
             for operation in operations {
                 bracket.around(|| one_operation(steps, operation, tally))?;
@@ -177,13 +193,26 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         tally: &mut Tally<S>,
     ) -> Result<u64, Failure> {
         let mut busy = 0;
+        let first = operations.start;
         for (number, operation) in (0..).zip(operations) {
-            let begun = recording.begin(&start, number);
+            let mut steps = self.steps.as_mut_slice();
+            let (mut turn, mut planned) = (operation, None);
+            if let Some(order) = &self.order {
+                let place = order.at(operation);
+                if !place.mine {
+                    continue;
+                }
+                steps = &mut steps[place.steps.clone()];
+                (turn, planned) = (place.turn, order.planned(operation, first));
+            }
+            let begun = match planned {
+                Some(planned) => recording.begin_at(&start, planned),
+                None => recording.begin(&start, number),
+            };
             let kept = recording.tolerates_busy().then(|| tally.clone());
-            let steps = &mut self.steps;
             let outcome = match &mut self.bracket {
-                Some(bracket) => bracket.around(|| one_operation(steps, operation, tally)),
-                None => one_operation(steps, operation, tally),
+                Some(bracket) => bracket.around(|| one_operation(steps, turn, tally)),
+                None => one_operation(steps, turn, tally),
             };
             if let Err(failure) = outcome {
                 let Some(kept) = kept.filter(|_| failure.primary_code() == Some(ffi::SQLITE_BUSY))

@@ -33,7 +33,7 @@ pub fn witnessed<D: Driver>(
     access: &Access,
     operations: Range<u64>,
 ) -> Result<(Work, u64), Failure> {
-    let part = Part::worker(job, 0);
+    let part = Part::whole(job);
     let prepare = || Session::<D, Witness>::prepare(connection, &part, access);
     let (mut session, prepare) = phase(prepare)?;
     let mut witness = Witness::default();

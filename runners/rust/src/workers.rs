@@ -96,7 +96,7 @@ fn iterate<D: Driver>(
         meeting.gate();
         let laps = meeting.gather()?;
         for ((worker, part), lap) in workers.iter_mut().zip(parts).zip(&laps) {
-            worker.add(part, lap);
+            worker.add(part.performed(iterations.answers.len() as u64), lap);
             if !iterations.warming() {
                 worker.time(lap, job.waits());
             }
@@ -161,7 +161,7 @@ fn finish(job: &Job, work: &mut Work, ended: Vec<Ended>) {
         (worker.latencies, worker.pacing) = ended.recording.into_histograms();
     }
     let plan = &job.measure;
-    let plain = plan.workers == 1 && !plan.latencies && plan.rate.is_none() && plan.share.is_none();
+    let plain = plan.workers == 1 && !plan.latencies && !plan.paced() && plan.share.is_none();
     if plain && job.writer.is_none() {
         work.workers.clear();
     }
@@ -183,8 +183,8 @@ impl Worker {
     }
 
     /// Adds what an iteration did.
-    fn add(&mut self, part: &Part, lap: &Lap) {
-        self.operations += part.operations.end - part.operations.start;
+    fn add(&mut self, operations: u64, lap: &Lap) {
+        self.operations += operations;
         self.rows += lap.counts.rows;
         self.checksum = self.checksum.wrapping_add(lap.counts.checksum);
     }

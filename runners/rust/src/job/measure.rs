@@ -28,6 +28,22 @@ pub struct Measure {
     #[serde(default)]
     pub digest: u64,
     pub event_loop: Option<EventLoop>,
+    pub sequence: Option<Sequence>,
+}
+
+/// Operations that differ: operation i performs the group of steps `order[i mod length]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sequence {
+    /// How many steps each group has.
+    pub groups: Vec<usize>,
+    pub order: Vec<usize>,
+    /// Who performs each; empty where the workers divide the operations.
+    #[serde(default)]
+    pub workers: Vec<u64>,
+    /// When each is planned; empty where each follows the last.
+    #[serde(default)]
+    pub planned_us: Vec<u64>,
 }
 
 /// A timer beside the operations, which are tasks of an event loop; nothing here has one.
@@ -53,6 +69,12 @@ impl Measure {
     /// The whole of which this process's workers are a share.
     pub fn share(&self) -> Share {
         self.share.unwrap_or(Share { first: 0, of: self.workers })
+    }
+
+    /// Whether operations have planned times.
+    pub fn paced(&self) -> bool {
+        let recorded = |sequence: &Sequence| !sequence.planned_us.is_empty();
+        self.rate.is_some() || self.sequence.as_ref().is_some_and(recorded)
     }
 
     /// The operations of this process's worker `number` in the first iteration: ⌊N·w/k⌋ up to

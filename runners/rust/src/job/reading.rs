@@ -1,8 +1,8 @@
 //! From JSON to a job that can be performed: what types alone cannot say is checked here.
 
 use super::{
-    Column, Job, Measure, Mode, Operation, Setting, StatementKind, Step, Transaction, Type,
-    VERSION, Writer,
+    Column, Job, Measure, Mode, Operation, Sequence, Setting, StatementKind, Step, Transaction,
+    Type, VERSION, Writer,
 };
 use crate::parameters::Pool;
 
@@ -23,6 +23,7 @@ pub fn read(text: &str) -> Result<Job, String> {
     pragmas(&job.connection.pragmas)?;
     measure(&job.measure)?;
     reset(&job)?;
+    job.measure.sequence.as_ref().map_or(Ok(()), |order| sequence(&job, order))?;
     steps("steps", &mut job.steps)?;
     around("transaction", job.transaction, &job.steps)?;
     job.writer.as_mut().map_or(Ok(()), writer)?;
@@ -53,6 +54,37 @@ fn measure(measure: &Measure) -> Result<(), String> {
                 share.first, measure.workers, share.of
             ));
         }
+    }
+    Ok(())
+}
+
+fn sequence(job: &Job, sequence: &Sequence) -> Result<(), String> {
+    let (plan, length) = (&job.measure, sequence.order.len());
+    let wrong =
+        |key: &str, expected: String| Err(format!("measure.sequence.{key}: expected {expected}"));
+    let steps = job.steps.len();
+    if sequence.groups.contains(&0) || sequence.groups.iter().sum::<usize>() != steps {
+        return wrong("groups", format!("numbers of steps, {steps} together"));
+    }
+    let groups = sequence.groups.len();
+    if length == 0 || sequence.order.iter().any(|&group| group >= groups) {
+        return wrong("order", format!("numbers of groups, below {groups}"));
+    }
+    let (workers, times) = (&sequence.workers, &sequence.planned_us);
+    let all = plan.share().of == plan.workers;
+    if !workers.is_empty() && (workers.len() != length || !all) {
+        return wrong("workers", format!("{length} numbers, of one process"));
+    }
+    if workers.iter().any(|&worker| worker >= plan.workers) {
+        return wrong("workers", format!("numbers below {}", plan.workers));
+    }
+    if times.is_empty() {
+        return Ok(());
+    }
+    let whole = job.mode == Mode::Verify
+        || (length as u64).checked_rem(plan.operations_per_iteration) == Some(0);
+    if times.len() != length || plan.rate.is_some() || !whole {
+        return wrong("planned_us", format!("{length} times of whole iterations, and no rate"));
     }
     Ok(())
 }
