@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import Field, model_validator
 
 from sqlitmus.catalog.scenario import Mode, Override, Scenario, ScenarioStep, Suite, Variant
-from sqlitmus.vocabulary.contract import Description, Model
+from sqlitmus.vocabulary.contract import Description, Model, Sequence
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Steadiness
@@ -280,6 +280,10 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
     operations = counts.operations
     steps = steps_of(spec, axes)
     walks = walks_of(steps, int(axes.get("texts", "1")))
+    executions = sum(step.repeat for step in steps)
+    if spec.sequence:
+        walks = [len(spec.sequence.order)]
+        executions = _executions(spec.sequence, steps) // len(spec.sequence.order)
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
@@ -297,7 +301,7 @@ def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -
         operations=operations,
         walk=max(walks, default=1),
         walks=walks,
-        executions=max(sum(step.repeat for step in steps), 1),
+        executions=max(executions, 1),
         warmup_operations=counts.warmup_operations,
         timed_operations=counts.timed_operations,
         reset_every=spec.reset_every or (operations if spec.reset else None),
@@ -335,6 +339,13 @@ def walks_of(steps: Iterable[ScenarioStep], texts: int = 1) -> list[int]:
     least first; lengths are powers of two, so the last is a multiple of all."""
     lengths = ((length, step.repeat) for step in steps for length in (step.rows, texts))
     return sorted({length // gcd(length, repeat) for length, repeat in lengths})
+
+
+def _executions(sequence: Sequence, steps: list[ScenarioStep]) -> int:
+    """How many statements a sequence executes."""
+    repeats = iter(step.repeat for step in steps)
+    each = [sum(itertools.islice(repeats, size)) for size in sequence.groups]
+    return sum(each[group] for group in sequence.order)
 
 
 def reached(walk: int, lap: int, lead_in: int, rounds: int) -> float:

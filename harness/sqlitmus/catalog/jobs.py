@@ -85,6 +85,7 @@ def make_job(
             workers=case.threads,
             latencies=spec.latencies,
             rate=override_of(spec, case.axes).rate,
+            sequence=spec.sequence,
             tolerate_busy=spec.tolerate_busy,
             digest=digest,
             event_loop=_event_loop(spec, case),

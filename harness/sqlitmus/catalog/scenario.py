@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from sqlitmus.vocabulary.contract import EngineOptions, Flag, Model, Operation, Parameters, Type
+from sqlitmus.vocabulary.contract import (
+    EngineOptions,
+    Flag,
+    Model,
+    Operation,
+    Parameters,
+    Sequence,
+    Type,
+)
 from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Scheme
 
 # `?`: a value can be NULL
@@ -200,7 +208,8 @@ class Scenario(Model):
     `operations` are those between two looks at the clock, where no pilot finds them. What writes
     says how many a process does in all, `warmup_operations` and `timed_operations`: so its tables
     grow from one size to another. `reset` comes before every `reset_every` of them.
-    `fixed` keeps the counts whatever a pilot measures; `rate` is in operations a second; with
+    `fixed` keeps the counts whatever a pilot measures; `rate` is in operations a second; in a
+    `sequence` each operation does some of the steps; with
     `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
     `memory_limit_mib` at the memory of the process, which is ended if it takes more;
     with `timer_ms` operations are tasks of an event loop, on the thread that the axis `thread`
@@ -231,6 +240,7 @@ class Scenario(Model):
     latencies: bool = False
     tolerate_busy: bool = False
     rate: float | None = None
+    sequence: Sequence | None = None
     writer: Writing | None = None
     watch_wal: bool = False
     memory_limit_mib: float | None = Field(default=None, gt=0)

@@ -369,13 +369,8 @@ class Measure(Model):
     def _consistent(self) -> Self:
         if self.event_loop and (self.workers > 1 or self.share or self.sequence):
             raise ValueError("event_loop is of one worker, without share or sequence")
-        if self.sequence and self.sequence.workers:
-            if max(self.sequence.workers) >= self.workers:
-                raise ValueError(f"sequence has a worker beyond the {self.workers}")
-            if self.share and self.share.of != self.workers:
-                raise ValueError("the workers of a sequence are those of one process")
-        if self.sequence and self.sequence.planned_us and self.rate:
-            raise ValueError("a sequence with planned times has no rate")
+        if self.sequence and max(self.sequence.workers, default=0) >= self.workers:
+            raise ValueError(f"sequence has a worker beyond the {self.workers}")
         if self.share and self.share.first + self.workers > self.share.of:
             raise ValueError(f"workers {self.share.first} and following are not {self.share.of}")
         return self
@@ -428,9 +423,6 @@ class Job(Model):
         if sequence and sum(sequence.groups) != len(self.steps):
             many = f"{sum(sequence.groups)} steps, the job {len(self.steps)}"
             raise ValueError(f"the groups of sequence have {many}")
-        planned = sequence and sequence.planned_us and self.mode == "measure"
-        if sequence and planned and (not count or len(sequence.order) % count):
-            raise ValueError("planned times need whole iterations in a sequence")
         if self.measure.event_loop and self.writer:
             raise ValueError("there is no event_loop beside a writer")
         return self

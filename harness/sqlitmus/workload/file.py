@@ -4,6 +4,7 @@ import hashlib
 import sqlite3
 import tomllib
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -172,16 +173,34 @@ class Workload(Model):
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The first requests of a trace in their order: the query of each, the number of its
+    connection, and when it began, in seconds; no times where the trace has none. By query,
+    what each statement binds: a row for each execution."""
+
+    order: list[str]
+    connections: list[int]
+    times: list[float]
+    rows: dict[str, list[list[list[Scalar]]]]
+
+
 class Source:
     """A workload's file: it tells on which line something is wrong.
 
-    `traced` has file and line of each statement of a query that comes from a trace.
+    `traced` has file and line of each statement of a query that comes from a trace, whose requests
+    are the `recording`.
     """
 
     def __init__(
-        self, file: Path, text: str, workload: Workload, traced: dict[str, list[str]] | None = None
+        self,
+        file: Path,
+        text: str,
+        workload: Workload,
+        traced: dict[str, list[str]] | None = None,
+        recording: Recording | None = None,
     ) -> None:
-        self.file, self.workload = file, workload
+        self.file, self.workload, self.recording = file, workload, recording
         self._text, self._lines, self._traced = text, Lines(text), traced or {}
 
     @property
@@ -209,10 +228,12 @@ class Source:
         """A path that the file gives relative to itself."""
         return paths.given(str(self.file.parent / Path(path).expanduser()))
 
-    def with_queries(self, queries: dict[str, Query], traced: dict[str, list[str]]) -> "Source":
+    def with_queries(
+        self, queries: dict[str, Query], traced: dict[str, list[str]], recording: Recording
+    ) -> "Source":
         """The same with the queries of a trace, which stand where `traced` says."""
         workload = self.workload.model_copy(update={"query": queries})
-        return Source(self.file, self._text, workload, traced)
+        return Source(self.file, self._text, workload, traced, recording)
 
     def wrong(self, at: Place, problem: str) -> UsageError:
         """An error at `at`."""

@@ -37,6 +37,8 @@ _CHANGING_DEFAULT = re.compile(r"\bcurrent_|'now'|\(\s*\)|\brandom", re.IGNORECA
 MIX = "mix"
 START = "start"
 CLOSED = "latency"
+REPLAY = "replay"
+TIMED_REPLAY = "replay-at-times"
 
 
 def paced(workload: Workload) -> dict[str, float | None]:
@@ -114,9 +116,17 @@ class Part:
     deleting: list[bool]
 
 
+class Parts(NamedTuple):
+    """The queries that are measured by themselves and in the mix, and all that SQLite compiled: of
+    those a replay does each as often as it was recorded."""
+
+    able: list[Part]
+    compiled: list[Part]
+
+
 def parts_of(
     source: Source, file: Path, leave: Callable[[str], None] | None = None, *, keys: bool = False
-) -> list[Part]:
+) -> Parts:
     """The workload's queries on the database in `file`, in the order of the TOML file; `keys` says
     whether foreign keys are checked.
 
@@ -128,7 +138,7 @@ def parts_of(
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
         for name, query in source.workload.query.items():
             problems: list[str] = []
-            if name in (MIX, START, *paced(source.workload)):
+            if name in (MIX, START, REPLAY, TIMED_REPLAY, *paced(source.workload)):
                 words = f"{name} is the name of a case that is made by itself; choose another"
                 problems.append(str(source.wrong(("query", name), words)))
                 part = None
@@ -137,7 +147,8 @@ def parts_of(
                 part = _part(source, name, query, connection, copy, problems.append)
             parts += [part] if part else []
             wrong |= {name: problems} if problems else {}
-        parts, scarce = _done_often(parts, file, keys=keys)
+        whole = parts
+        parts, scarce = _done_often(whole, file, keys=keys)
         for name, words in scarce.items():
             wrong[name] = [str(source.wrong(("query", name), words))]
         if wrong and (leave is None or not source.is_traced or not parts):
@@ -145,8 +156,7 @@ def parts_of(
         if wrong and leave:
             for words in _left_out(source, wrong):
                 leave(words)
-        written = {table for part in parts for table in part.written}
-        return [_beside_writes(part, written, connection) for part in parts]
+        return Parts(*(_beside_writes(each, connection) for each in (parts, whole)))
 
 
 def _left_out(source: Source, wrong: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -164,17 +174,19 @@ def _left_out(source: Source, wrong: Mapping[str, Sequence[str]]) -> Iterator[st
         yield f"{Path(place).name}: left out {times}: {reason}"
 
 
-def _beside_writes(part: Part, written: set[str], connection: sqlite3.Connection) -> Part:
-    """`part` where columns may be NULL of what rows the workload writes to the tables it reads."""
-    steps: list[ScenarioStep] = []
-    for step, tables in zip(part.steps, part.tables, strict=True):
+def _beside_writes(parts: Sequence[Part], connection: sqlite3.Connection) -> list[Part]:
+    """`parts` where columns may be NULL of what rows they write to the tables that they read."""
+    written = {table for part in parts for table in part.written}
+
+    def nullable(step: ScenarioStep, tables: frozenset[str]) -> ScenarioStep:
         never = {name for table in tables for name in statements.never_null(connection, table)}
         changes = {
             name: kind if name in never or kind.endswith("?") else f"{kind}?"
             for name, kind in step.columns.items()
         }
-        steps.append(step.model_copy(update={"columns": changes} if tables & written else {}))
-    return replace(part, steps=steps)
+        return step.model_copy(update={"columns": changes} if tables & written else {})
+
+    return [replace(part, steps=[*map(nullable, part.steps, part.tables)]) for part in parts]
 
 
 def _part(
@@ -373,9 +385,14 @@ def _bounded(part: Part, connection: sqlite3.Connection) -> Part:
     return replace(part, steps=steps, most=most, notes=[*part.notes, note])
 
 
+def _writes(step: ScenarioStep) -> bool:
+    """Whether a step writes; what does so and gives rows has RETURNING."""
+    return step.operation == "run" or "returning" in step.sql.lower()
+
+
 def _distinct(steps: Sequence[ScenarioStep]) -> int | None:
     """How often they can be done without a row that is written again; None for no parameters."""
-    pools = [(step.given, step.repeat) for step in steps if statements.writes(step)]
+    pools = [(step.given, step.repeat) for step in steps if _writes(step)]
     return min((len(given.rows) // repeat for given, repeat in pools if given), default=None)
 
 
@@ -478,7 +495,7 @@ def decided_by_order(
     forwards, backwards and shuffled, each time in a transaction that is rolled back, in a copy of
     the database in `file`. What takes too long, or fails, is all decided by the order.
     """
-    writing = statements.Query.of(step for step in mix.steps if statements.writes(step))
+    writing = statements.Query.of(step for step in mix.steps if _writes(step))
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
     seen: list[tuple[dict[str, list[int]], int]] = []
     with statements.scratch(file, keys=keys) as (connection, _):

@@ -34,6 +34,7 @@ from sqlitmus.workload.parts import (
     parts_of,
     shares,
 )
+from sqlitmus.workload.replay import replays
 from sqlitmus.workload.trace import with_queries
 
 # The mix at planned times, or with the time of each round.
@@ -43,8 +44,7 @@ from sqlitmus.workload.trace import with_queries
 KEEPING_UP = "keeping up"
 TIMED_ROUNDS = "timed rounds"
 LEAST = 100  # rounds that a process times: a p99 needs no fewer
-LONGEST_S = 5.0
-MEASURED_S, WARMUP_S, ITERATION_S = 0.5, 0.3, 0.1
+LONGEST_S, MEASURED_S, WARMUP_S, ITERATION_S = 5.0, 0.5, 0.3, 0.1
 MOST = 2048  # rounds of an iteration
 
 
@@ -144,7 +144,7 @@ def catalogue(
     left_out: list[str] = []
     name, profile = source.profile(catalog)
     keys = _checks_keys(dict(profile.pragmas))
-    parts = parts_of(source, copy.file, leave and left_out.append, keys=keys)
+    parts, every = parts_of(source, copy.file, leave and left_out.append, keys=keys)
     if leave:
         for words in left_out:
             leave(words)
@@ -161,6 +161,7 @@ def catalogue(
     notes = [*scenarios[whole].notes, *left_out]
     scenarios[whole] = scenarios[whole].model_copy(update={"notes": notes})
     scenarios |= latency_scenarios(source, mix, _most(parts))
+    scenarios |= replays(source, copy.file, every, _proofs(every), leave, profile=name, keys=keys)
     checks = _checks(source, copy.file)
     for case, spec in scenarios.items():
         if spec.writes:

@@ -371,8 +371,7 @@ def _numbering(connection: sqlite3.Connection, table: str) -> list[str]:
 # What a reading statement gives for its pool: the types of its columns, rows, what it costs.
 
 
-MOST_ROWS = 200_000
-ENOUGH_S = 5.0
+MOST_ROWS, ENOUGH_S = 200_000, 5.0
 WIDE = 2**53  # an integer that a double does not hold for sure
 
 
@@ -383,11 +382,26 @@ class Answered:
     texts begin and end in ASCII, whether integers are `wide`, beyond 2^53, and which columns hold
     texts with the character U+0000."""
 
-    columns: dict[str, ColumnType]
-    instructions: float
+    columns: dict[str, ColumnType] = field(default_factory=dict[str, ColumnType])
+    instructions: float = 0.0
     ascii_ends: bool = True
     wide: bool = False
     cut: set[str] = field(default_factory=set[str])
+    types: dict[str, set[type]] = field(default_factory=dict[str, set[type]])
+
+    def see(self, row: Iterable[object]) -> None:
+        """One more row, of the columns that `types` names."""
+        for name, value in zip(self.types, row, strict=False):
+            self.types[name].add(type(value))
+            if isinstance(value, str) and value:
+                self.ascii_ends &= (value[0] + value[-1]).isascii()
+                self.cut |= {name} if "\0" in value else set()
+            elif isinstance(value, int):
+                self.wide |= abs(value) >= WIDE
+
+    def typed(self) -> dict[str, ColumnType]:
+        """The columns, of the types of their values; raises Refused for several of one."""
+        return {name: _column(name, seen) for name, seen in self.types.items()}
 
 
 def answer(
@@ -404,33 +418,23 @@ def answer(
     Raises Refused for columns that have one name, or whose values have several types, which no
     typed getter reads, and for a statement that takes too long.
     """
-    names: list[str] = []
-    types: list[set[type]] = []
-    rows, times, answered = 0, 0, Answered({}, 0.0)
+    rows, times, answered = 0, 0, Answered()
     end = time.monotonic() + ENOUGH_S
     with limited(connection) as ticks, confined(connection):
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
-            if not names:
-                names = _names(cursor)
-                types = [set() for _ in names]
+            answered.types = answered.types or {name: set() for name in _names(cursor)}
             fetched = [cursor.fetchone() or ()] if first else cursor
             for row in cast("Iterable[tuple[object, ...]]", fetched):
                 rows += bool(row)
-                for name, seen, value in zip(names, types, row, strict=False):
-                    seen.add(type(value))
-                    if isinstance(value, str) and value:
-                        answered.ascii_ends &= (value[0] + value[-1]).isascii()
-                        answered.cut |= {name} if "\0" in value else set()
-                    elif isinstance(value, int):
-                        answered.wide |= abs(value) >= WIDE
+                answered.see(row)
                 if rows > MOST_ROWS:
                     break
             cursor.close()
             times += 1
             if rows > MOST_ROWS or time.monotonic() > end:
                 break
-    answered.columns = {name: _column(name, seen) for name, seen in zip(names, types, strict=True)}
+    answered.columns = answered.typed()
     answered.instructions = STEP * ticks() / times
     return answered
 
@@ -501,11 +505,6 @@ def _decoded(value: float | str | None, kind: str) -> Value:
     if isinstance(value, str) and kind == "blob":
         return bytes.fromhex(value)
     return int(value) if isinstance(value, str) and kind == "integer" else value
-
-
-def writes(step: ScenarioStep) -> bool:
-    """Whether a step of a query writes; what does so and gives rows has RETURNING."""
-    return step.operation == "run" or "returning" in _bare(step.sql).lower()
 
 
 class Query(NamedTuple):

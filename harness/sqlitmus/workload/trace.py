@@ -17,7 +17,7 @@ from sqlitmus.catalog.toml import place
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.workload.file import Query, Scalar, Source, Statement
+from sqlitmus.workload.file import Query, Recording, Scalar, Source, Statement
 from sqlitmus.workload.statements import LONGEST
 
 TOLD = 20  # bad lines
@@ -35,7 +35,8 @@ _SAVEPOINT = re.compile(
 _WORDS = {
     "missing": "is missing; a line is an object with sql and parameters",
     "model_type": "a line is an object with sql and parameters",
-    "extra_forbidden": "there is no such key; a line has sql, parameters, operation, connection",
+    "extra_forbidden": "there is no such key; a line has sql, parameters, operation, connection, "
+    "at",
 }
 
 
@@ -52,12 +53,14 @@ def _bound(value: object) -> object:
 
 
 class Line(Model):
-    """A statement as it was run; its `connection` tells transactions apart that overlap."""
+    """A statement as it was run; its `connection` tells transactions apart that overlap, and it
+    began `at` so many seconds after some moment."""
 
     sql: Annotated[str, Field(min_length=1)]
     parameters: list[Annotated[Scalar, BeforeValidator(_bound)]] = []
     operation: Operation | None = None
     connection: int | str | None = None
+    at: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
 
 # A trace that a driver writes has values in its SQL: those that differ become parameters.
@@ -117,11 +120,13 @@ def put_back(sql: str, rows: "Rows") -> tuple[str, "Rows"]:
 @dataclass(slots=True)
 class Unit:
     """What one connection did at once: statements of a transaction, or one without; with the
-    numbers of their lines. `begun` is the line of its BEGIN, or of the savepoint that began it.
+    numbers of their lines. `first` is its BEGIN, the savepoint that began it, or its statement, and
+    `begun` the line of that.
     `savepoints` are those that are open: the name of each, and how many statements precede it."""
 
     kind: Kind
     begun: int
+    first: Line
     lines: list[tuple[int, Line]] = field(default_factory=list[tuple[int, Line]])
     savepoints: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     by_savepoint: bool = False
@@ -146,8 +151,7 @@ class Trace:
         """What is done at once, in order of its end. Raises UsageError, at last for bad lines."""
         for number, line in self._lines():
             if begin := _BEGIN.fullmatch(line.sql):
-                outer = self.under_way.get(line.connection)
-                self.under_way[line.connection] = self._begun(number, begin[1] or "deferred", outer)
+                self.under_way[line.connection] = self._begun(number, line, begin[1] or "deferred")
             elif end := _END.fullmatch(line.sql):
                 whole = self._ended(number, line, undone=end[1].upper() == "ROLLBACK")
                 yield from filter(None, [whole])
@@ -156,7 +160,7 @@ class Trace:
             elif line.connection in self.under_way:
                 self.under_way[line.connection].lines.append((number, line))
             else:
-                yield Unit("none", number, [(number, line)])
+                yield Unit("none", number, line, [(number, line)])
         for unit in self.under_way.values():
             self._wrong(unit.begun, "it begins a transaction that no line ends")
         if self.problems:
@@ -181,7 +185,7 @@ class Trace:
         unit, verb = self.under_way.get(line.connection), point[1].upper()
         name = (point[2][1:-1] if point[2][0] in "\"'`[" else point[2]).lower()
         if verb == "SAVEPOINT":
-            unit = unit or Unit("deferred", number, by_savepoint=True)
+            unit = unit or Unit("deferred", number, line, by_savepoint=True)
             unit.savepoints.append((name, len(unit.lines)))
             self.under_way[line.connection] = unit
             return None
@@ -198,8 +202,8 @@ class Trace:
         over = unit.by_savepoint and not unit.savepoints
         return self._ended(number, line, undone=False) if over else None
 
-    def _begun(self, number: int, kind: str, outer: Unit | None) -> Unit:
-        if outer:
+    def _begun(self, number: int, line: Line, kind: str) -> Unit:
+        if outer := self.under_way.get(line.connection):
             self._wrong(
                 number,
                 f"it begins a transaction within that of line {outer.begun}; name each "
@@ -207,7 +211,7 @@ class Trace:
             )
         if kind.lower() == "exclusive":
             self._wrong(number, "EXCLUSIVE transactions are not measured; use IMMEDIATE")
-        return Unit("immediate" if kind.lower() == "immediate" else "deferred", number)
+        return Unit("immediate" if kind.lower() == "immediate" else "deferred", number, line)
 
     def _lines(self) -> Iterator[tuple[int, Line]]:
         try:
@@ -290,7 +294,7 @@ def with_queries(source: Source, say: Callable[[str], None]) -> Source:
     if source.workload.trace is None:
         return source
     file = source.beside(source.workload.trace)
-    groups = _grouped(file, say)
+    groups, recorded = _grouped(file, say)
     total = sum(group.count for group in groups.values())
     often = {shape: group for shape, group in groups.items() if group.count >= LEAST * total}
     if rare := len(groups) - len(often):
@@ -306,24 +310,51 @@ def with_queries(source: Source, say: Callable[[str], None]) -> Source:
         )
     queries: dict[str, Query] = {}
     places: dict[str, list[str]] = {}
+    bound: dict[str, list[Rows]] = {}
+    names: dict[Shape, str] = {}
     for name, (shape, group) in _named(often).items():
-        queries[name] = _query(shape, group)
+        mine = [request.rows for request in recorded if request.shape == shape]
+        queries[name], bound[name] = _query(shape, group, mine)
         places[name] = [f"{file}:{line}" for line in group.lines]
-    return source.with_queries(queries, places)
+        names[shape] = name
+    left = [request for request in recorded if request.shape in names]
+    connections = {connection: n for n, connection in enumerate({r.connection: 0 for r in left})}
+    times = [request.at for request in left if request.at is not None]
+    recording = Recording(
+        order=[names[request.shape] for request in left],
+        connections=[connections[request.connection] for request in left],
+        times=times if len(times) == len(left) else [],
+        rows=bound,
+    )
+    return source.with_queries(queries, places, recording)
 
 
-def _grouped(file: Path, say: Callable[[str], None]) -> dict[Shape, _Group]:
+class _Request(NamedTuple):
+    """A unit as it was run."""
+
+    shape: Shape
+    rows: list[Rows]
+    connection: int | str | None
+    at: float | None
+
+
+def _grouped(file: Path, say: Callable[[str], None]) -> tuple[dict[Shape, _Group], list[_Request]]:
+    """The units of a trace by shape, and its first ones in their order."""
     groups: dict[Shape, _Group] = {}
+    recorded: list[_Request] = []
     trace = Trace(file)
     for unit in trace.units():
         runs, rows, lines = _runs(unit)
-        groups.setdefault((unit.kind, runs), _Group(lines)).add(rows)
+        shape = (unit.kind, runs)
+        groups.setdefault(shape, _Group(lines)).add(rows)
+        if len(recorded) < LONGEST:
+            recorded.append(_Request(shape, rows, unit.first.connection, unit.first.at))
     if not groups:
         raise UsageError(f"{file}: it holds no statement; write one a line, as JSON with sql")
     if trace.undone:
         undone = counted(trace.undone, "transaction or part of one", "transactions or parts of one")
         say(f"{file}: read without {undone} that it rolls back")
-    return groups
+    return groups, recorded
 
 
 def _runs(unit: Unit) -> tuple[tuple[Run, ...], list[Rows], list[int]]:
@@ -344,15 +375,23 @@ def _alike(numbered: tuple[int, Line]) -> tuple[str, Operation | None, int]:
     return line.sql, line.operation, len(line.parameters)
 
 
-def _query(shape: Shape, group: _Group) -> Query:
+def _query(shape: Shape, group: _Group, recorded: Sequence[list[Rows]]) -> tuple[Query, list[Rows]]:
+    """The query of units of a shape, and what each statement binds in those that were `recorded`,
+    a row for each execution."""
     kind, runs = shape
     statements: list[Statement] = []
+    bound: list[Rows] = []
     for number, run in enumerate(runs):
-        sql, rows = put_back(run.sql, group.pool(number) if run.values else [])
+        pool = group.pool(number) if run.values else []
+        mine = [row for rows in recorded for row in rows[number]]
+        sql, rows = put_back(run.sql, [*pool, *mine] if run.values else [])
         statements.append(
-            Statement(sql=sql, operation=run.operation, parameters=rows, repeat=run.repeat)
+            Statement(
+                sql=sql, operation=run.operation, parameters=rows[: len(pool)], repeat=run.repeat
+            )
         )
-    return Query(weight=group.count, transaction=kind, statements=statements)
+        bound.append(rows[len(pool) :] or [[] for _ in mine])
+    return Query(weight=group.count, transaction=kind, statements=statements), bound
 
 
 def _named(groups: Mapping[Shape, _Group]) -> dict[str, tuple[Shape, _Group]]:

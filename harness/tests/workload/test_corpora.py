@@ -1,6 +1,8 @@
 """Databases as services have them: each runner answers for each of them, or lacks what is named."""
 
+import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +11,9 @@ import pytest
 from sqlitmus.catalog import definitions
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
+from sqlitmus.workload.parts import parts_of
 from sqlitmus.workload.scenarios import MIX, catalogue
+from sqlitmus.workload.statements import bound
 from tests import left_out
 from tests.faults.stage import Stage
 
@@ -70,3 +74,46 @@ def test_runners_answer_what_the_oracle_does(
     assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
     assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking
     assert (clone.root / f"{name}.db").read_bytes() == before
+
+
+def trace(file: Path, folder: Path) -> Iterator[str]:
+    """What a service with the workload's queries would have done, on two connections."""
+    source = read(file, definitions.load())
+    every = parts_of(source, snapshot(source.database, folder).file).compiled
+    for n in range(200):
+        part, turn = every[n % len(every)], n // len(every)
+        more = {"connection": n % 2, "at": n / 1000}
+        kind = part.query.transaction
+        if kind != "none":
+            yield json.dumps({"sql": f"BEGIN {kind}", **more})
+        for step in part.steps:
+            rows = bound(step.given) or [[]]
+            for each in range(turn * step.repeat, (turn + 1) * step.repeat):
+                row = rows[each % len(rows)]
+                values = [{"blob": v.hex()} if isinstance(v, bytes) else v for v in row]
+                line = {"sql": step.text({}), "parameters": values, "operation": step.operation}
+                yield json.dumps({**line, **more})
+        if kind != "none":
+            yield json.dumps({"sql": "COMMIT", **more})
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_runners_replay_a_trace_as_the_oracle_does(
+    name: str, tmp_path: Path, hyperfine_program: str
+) -> None:
+    for runner in ("rust", "node"):
+        left_out.tool(runner)
+    clone = Stage(tmp_path, hyperfine_program).real()
+    lines = trace(build(clone.root, name), tmp_path)
+    (clone.root / "app.jsonl").write_text("\n".join(lines), "utf-8")
+    text = f'database = "{name}.db"\ntrace = "app.jsonl"\nworkers = 2\n'
+    (clone.root / "app.toml").write_text(text, "utf-8")
+    process = clone.start("workload", "verify", "app.toml", "-f", "replay")
+    out, err = process.communicate(timeout=DEADLINE_S)
+    outcomes = [line.partition(" ") for line in out.splitlines()]
+    cases = {rest.strip().partition("/")[0] for _, _, rest in outcomes}
+    assert cases == {"replay", "replay-at-times"}, err
+    runner, reason = LACKING.get(name, ("", ""))
+    lacking = {f"{case}/{runner}: {reason}" for case in cases}
+    assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
+    assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking

@@ -11,7 +11,7 @@ from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import detail
-from sqlitmus.vocabulary.contract import Result, Worker
+from sqlitmus.vocabulary.contract import Result, Sequence, Worker
 from sqlitmus.vocabulary.text import counted
 
 CLOCKS_NS, CLOCKS = 20e6, 1.01
@@ -31,8 +31,8 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """How a job was done: workers in all of the processes, whether it resets between iterations,
-    whether operations have planned times, and whether it never waits: one thread that only reads
-    what is in memory, one operation after the other.
+    whether operations have planned times, or a `sequence`, and whether it never waits: one thread
+    that only reads what is in memory, one operation after the other.
     """
 
     workers: int
@@ -40,17 +40,20 @@ class Arrangement:
     resets: bool
     planned: bool
     never_waits: bool = False
+    sequence: Sequence | None = None
 
     @classmethod
     def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
         """That of `case`, which is of the scenario `spec`."""
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
+        planned |= bool(spec.sequence and spec.sequence.planned_us)
         return cls(
             workers=case.threads,
             processes=case.processes or 1,
             resets=bool(spec.reset),
             planned=planned,
             never_waits=not (case.together or planned or spec.writes or spec.timer_ms),
+            sequence=spec.sequence,
         )
 
 
@@ -130,7 +133,11 @@ def of_workers(timing: Timing, result: Result, how: Arrangement) -> Iterator[Hel
             f"{name} reports {count} iterations; {len(result.iterations_ns)} were timed",
         )
         share = count / max(len(result.warmup_ns) + count, 1)
-        yield from _latencies(name, worker, round(worker.operations * share), timing, how)
+        done = round(worker.operations * share)
+        if how.sequence and how.sequence.workers:
+            each, before = result.operations_each, len(result.warmup_ns)
+            done = how.sequence.performed(number, before * each, (before + count) * each)
+        yield from _latencies(name, worker, done, timing, how)
     if result.timer:
         last = max((bucket for bucket, _ in result.timer.buckets), default=0)
         longest = detail.bounds(min(last, LAST_BUCKET))[0]

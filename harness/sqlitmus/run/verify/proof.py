@@ -128,7 +128,7 @@ def writes_files(case: PlannedCase, catalog: Catalog) -> bool:
 def transactions(case: PlannedCase, catalog: Catalog) -> int:
     """Commits of one iteration of `case`; 0 where they do not follow from its operations."""
     scenario = catalog.scenarios[case.scenario]
-    if scenario.writer or scenario.tolerate_busy:
+    if scenario.writer or scenario.tolerate_busy or scenario.sequence:
         return 0
     if (case.variant.transaction or scenario.transaction) != "none":
         return case.operations
