@@ -11,7 +11,7 @@ from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.run.verify.bounds import Arrangement, contradiction
 from sqlitmus.vocabulary import detail
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract import Result, Sequence
 from tests.known import KNOWN
 from tests.run.test_hyperfine import RESULT
 
@@ -347,6 +347,20 @@ def test_a_timer_is_not_later_than_the_process_lived() -> None:
 def logged(writes: Writes) -> str | None:
     effective = {"pragmas": {"wal_autocheckpoint": 1000}}
     return problem(timing=replace(TIMING, writes=writes), effective=effective)
+
+
+def test_a_worker_of_a_sequence_times_its_own_operations() -> None:
+    # four operations in each of 18 iterations, of which the first worker has one in the last nine
+    workers = [1] * 36 + [0, 1, 1, 1] * 9
+    sequence = Sequence(groups=[1], order=[0] * 72, workers=workers)
+    how = replace(PLANNED, sequence=sequence)
+
+    def of(count: int) -> str | None:
+        first = worker(times(50 * MS), 9, latencies=counted(MS, count))
+        return problem(how, operations=72, workers=[first])
+
+    assert of(9) is None
+    assert of(5) == "its worker 0 reports times of 5 operations; its iterations had 9"
 
 
 @pytest.mark.parametrize(
