@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
@@ -159,11 +159,10 @@ def _step(
     given = statements.pool(bound, count, distinct=False) if count else None
     columns: dict[str, ColumnType] = {}
     for name, kind in seen.typed().items():
-        before = step.columns[name]
-        without_values = not seen.types[name] - {type(None)}
-        columns[name] = before if without_values else kind
-        if "?" in kind + before and not columns[name].endswith("?"):
-            columns[name] = f"{columns[name]}?"  # pyright: ignore[reportArgumentType]
+        before, has_values = step.columns[name], seen.types[name] - {type(None)}
+        bare = (kind if has_values else before).removesuffix("?")
+        nullable = "?" if "?" in kind + before else ""
+        columns[name] = cast("ColumnType", f"{bare}{nullable}")
     changes = {"given": given, "columns": columns}
     flags = {"wide": step.wide or seen.wide, "nul": step.nul or bool(seen.cut)}
     return step.model_copy(update={**changes, **flags})

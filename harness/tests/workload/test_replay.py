@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -89,8 +90,8 @@ def test_requests_come_in_their_order_with_what_they_bound(replayed: Replayed) -
     assert made.sequence
     assert made.sequence.workers == []
     assert len(made.sequence.order) == 128
-    statements = [line for line in lines if line["parameters"]]
-    assert bound(made) == [line["parameters"][0] for line in statements][:128]  # pyright: ignore[reportIndexIssue]
+    rows = [cast("list[object]", line["parameters"]) for line in lines]
+    assert bound(made) == [row[0] for row in rows if row][:128]
     whole = ["BEGIN DEFERRED", ADD, "COMMIT"]
     writing = [step.sql for step in made.steps if step.operation in ("execute", "run")]
     assert writing == [*whole, FORGET]
