@@ -30,17 +30,24 @@ def export(
         int | None,
         typer.Option(help="Bytes of Markdown, 1 MiB by default; rows beyond are left out.", min=1),
     ] = None,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Say what each column of a CSV holds; read no run.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
     ] = None,
 ) -> None:
     """Write a run's figures in a form that other tools read."""
+    from sqlitmus.export.model import ClaimRow, described, row_model
     from sqlitmus.export.rows import reports_of
     from sqlitmus.store.folder import latest
 
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":
         raise UsageError(f"--limit is for --format markdown; {format_} is always whole")
+    if columns:
+        write(described(ClaimRow if format_ == "claims-csv" else row_model()), output)
+        return
     write(text_of(reports_of(run or latest(paths.RESULTS), reference), format_, limit), output)
 
 

@@ -10,10 +10,10 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.cli.export import text_of
 from sqlitmus.cli.schema import schemas
-from sqlitmus.export.model import row_model
+from sqlitmus.export.model import ClaimRow, described, row_model
 from sqlitmus.export.rows import reports_of
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.figures import FIGURES, Figure
+from sqlitmus.vocabulary.contract import Model
 from tests.export import example
 
 DOCS = paths.ROOT / "docs"
@@ -65,54 +65,32 @@ def test_what_a_run_finds_beside_its_cells_fits_the_schema(run: str, kind: str) 
     Draft202012Validator(schemas()["export"]).validate(exported)
 
 
-def test_the_page_has_the_table_of_figures(request: pytest.FixtureRequest) -> None:
-    file = DOCS / "exports.md"
-    page = file.read_text("utf-8")
-    head, _, rest = parted(page, "| figure | holds |\n|---|---|\n")
-    written = head + "\n".join(line for one in FIGURES for line in explained(one)) + rest
-    if request.config.getoption("update_snapshots"):
-        file.write_text(written, encoding="utf-8", newline="\n")
-    told = "run: ./just pytest harness/tests/export/test_examples.py --snapshot-update"
-    assert file.read_text("utf-8") == written, told
+def test_the_schema_describes_every_field() -> None:
+    """But the ends of an interval, which the column before them stands for."""
+    parts = schemas()["export"]["$defs"].items()
+    assert not [
+        f"{part}.{name}"
+        for part, schema in parts
+        for name, field in schema.get("properties", {}).items()
+        if not re.search(r"_(low|high)$", name) and "description" not in field
+    ]
+    assert set(dict(parts)["Row"]["properties"]) == {*row_model().model_fields}
 
 
-def explained(figure: Figure) -> list[str]:
-    """Lines of the table: what a figure's columns hold."""
-    ends = ", `_low`, `_high`"
-    lines = [f"| `{figure.column}`{ends if figure.primary else ''} | {figure.meaning} |"]
-    if figure.judged:
-        words = "" if figure.smaller == "faster" else f"; “faster” means {figure.smaller}"
-        lines.append(
-            f"| `{figure.name}_ratio`{ends}, `{figure.name}_verdict` | the figure divided by the "
-            f"reference's, and the verdict{words} |"
-        )
-    return lines
-
-
-def parted(page: str, head: str) -> tuple[str, str, str]:
-    """The page up to the head of a table, the table's rows, and the rest."""
-    before, found, after = page.partition(head)
-    table, gap, rest = after.partition("\n\n")
-    return before + found, table, gap + rest
-
-
-def test_the_page_explains_every_column_in_order() -> None:
-    page = (DOCS / "exports.md").read_text("utf-8")
-    tables = [parted(page, f"| {what} | holds |\n|---|---|\n")[1] for what in ("column", "figure")]
+@pytest.mark.parametrize("model", [row_model(), ClaimRow])
+def test_every_column_is_explained_once_in_order(model: type[Model]) -> None:
     named = [
         name
-        for cell in re.findall(r"^\| (.+?) \|", "\n".join(tables), re.MULTILINE)
-        for name in columns(cell)
+        for line in described(model).splitlines()
+        for name in with_ends(line.partition("  ")[0])
     ]
-    assert named == [*row_model().model_fields]
+    assert named == [*model.model_fields]
 
 
-def columns(cell: str) -> list[str]:
-    """Columns that a cell names: `a`, `b`, or `a` with its ends (`_low`, `_high`)."""
-    names: list[str] = []
-    for name in re.findall(r"`(\w+)`", cell):
-        names.append(names[0] + name if name.startswith("_") else name)
-    return names
+def with_ends(columns: str) -> list[str]:
+    """Columns of a line: `a`, or `a` with its ends (`a, _low, _high`)."""
+    first, *ends = columns.split(", ")
+    return [first, *(first + end for end in ends)]
 
 
 def test_links_of_the_page_lead_somewhere() -> None:

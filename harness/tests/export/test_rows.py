@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from sqlitmus.analysis import analyse
 from sqlitmus.cli.export import text_of
 from sqlitmus.export import formats
-from sqlitmus.export.model import ClaimRow, Row, export_model, row_model
+from sqlitmus.export.model import Row, export_model, row_model
 from sqlitmus.export.rows import export_of, rows
 from sqlitmus.results.report import Interval, Report
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import visible
@@ -98,14 +97,6 @@ def test_a_run_without_claims_has_none_to_export() -> None:
     assert json.loads(text_of(example.reports(), "json"))["claims"] == []
     with pytest.raises(UsageError, match="the run measured no published claims"):
         text_of(example.reports(), "claims-csv")
-
-
-def test_the_page_tells_every_column() -> None:
-    page = (paths.ROOT / "docs" / "exports.md").read_text("utf-8")
-    section = page.partition("## Published claims")[2].partition("\n## ")[0]
-    for name in ClaimRow.model_fields:
-        short = name.removeprefix("ratio") if name.startswith("ratio_") else name
-        assert f"`{short}`" in section, name
 
 
 def test_what_is_left_out_is_told_by_reason(report: Report) -> None:
