@@ -10,8 +10,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from math import exp, log
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 
@@ -19,6 +21,7 @@ from bootstrap import recipes
 from sqlitmus import cli
 from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import definitions
+from sqlitmus.stats.estimate import student_p, student_t, trimmed_means
 from sqlitmus.vocabulary import paths
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries
@@ -207,6 +210,33 @@ def test_the_method_says_what_its_example_of_a_stated_work_does() -> None:
     assert f"{rows} rows into an empty table, {of_them} of them timed; {checkpoints} " in note
     says = f"with {rows} rows, and {checkpoints} checkpoints fall into the last {of_them}."
     assert says in document("docs/method.md")
+
+
+def test_the_example_by_hand_is_what_the_run_and_the_code_say() -> None:
+    method = document("docs/method.md").partition("### By hand")[2].partition("\n### ")[0]
+    question, text = re.findall(r"```sql\n(.*?)```(.*)", method, re.DOTALL)[0]
+    ratios = [row[0] for row in ask(paths.ROOT / "reports/example/runs/compare-node", question)]
+    logs = np.log(ratios)
+    moved = np.clip(logs, logs[4], logs[15])
+    squares = np.square(moved - moved.mean()).sum()
+    of = trimmed_means(logs[None])
+    mean, error, f, t = *of.mean, *of.error, *of.freedom, *student_t(0.95, of.freedom)
+    low, high = (end[0] for end in of.interval())
+    beyond = (abs(mean) - log(1.02)) / error
+    (p,) = student_p(np.array([beyond]), of.freedom)
+    steps = [*ratios, 0.85, f, t, mean, ratios[4], ratios[15], moved.mean(), squares, squares]
+    steps += [error, mean, t, error, low, high, exp(mean), exp(low), exp(high), exp(logs.mean())]
+    steps += [1.02, 1 / 1.02, f, -mean, log(1.02), error, p, 9 * p]
+    numbers = re.findall(r"(?<![\d])-?\d+\.\d+", re.sub(r"(\d)-", r"\1 ", text.replace("−", "-")))
+    places = [len(number.partition(".")[2]) for number in numbers]
+    assert numbers == [f"{step:.{n}f}" for step, n in zip(steps, places, strict=True)]
+    row = re.findall("\n.*`get-pk profile=shipped`.*", document("reports/example/compare-node.md"))
+    says = (
+        f"{100 * (exp(mean) - 1):.0f} % [{100 * (exp(low) - 1):.0f}, {100 * (exp(high) - 1):.0f}]"
+    )
+    assert says in row[0].replace("*", "").replace("−", "-")
+    assert "materially faster" in row[0]
+    assert f"The report says {says}." in text.replace("−", "-")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
