@@ -183,6 +183,32 @@ def test_links_lead_somewhere(name: str) -> None:
     assert not lost, f"{name}: not there"
 
 
+def anchors(text: str) -> set[str]:
+    """What links to the document's headings end with, as GitHub makes it of them."""
+    titles = re.findall(r"^#+ (.+)$", CODE.sub(lambda code: code[0].strip("`"), text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_to_a_heading_lead_to_one(name: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document(name))
+    targets = {
+        file: anchors(
+            ((paths.ROOT / name).parent / file).read_text("utf-8") if file else document(name)
+        )
+        for file, _ in links
+    }
+    assert [f"{file}#{place}" for file, place in links if place not in targets[file]] == []
+
+
+def test_the_documents_stay_short() -> None:
+    """A new sentence pays with an old one."""
+    words = {name: len(document(name).split()) for name in DOCUMENTS if name.count("/") < 2}
+    del words["CHANGELOG.md"]
+    assert words["docs/method.md"] <= 4_000
+    assert sum(words.values()) <= 15_000
+
+
 PLACE = re.compile(r"`(test_\w+\.py|[\w.-]+(?:/[\w.-]+)*(?:/|/[\w-]+\.\w+))`")
 BASES = [paths.ROOT / folder for folder in (".", "harness", "harness/sqlitmus")]
 
