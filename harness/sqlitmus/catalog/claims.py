@@ -238,7 +238,7 @@ def _apart(ratio: float, other: float) -> float:
 
 TEXT = """\
 # What is empty must be filled; `./just claims --list` names what is still wrong, with its line.
-# docs/claims.md explains each key, and follows one claim from paper to verdict.
+# docs/claims.md follows one claim from paper to verdict, and says where all keys are explained.
 
 # The claim in a sentence that can turn out false.
 title = ""
