@@ -70,6 +70,12 @@ export function readPragmas(db, driver) {
   );
 }
 
+/** What a call takes of these values: themselves, or an object of them by name. */
+const given = ({ names }, values, { source }) =>
+  names.length === 0
+    ? values
+    : [Object.fromEntries(names.map((name, index) => [source.key(name), values[index]]))];
+
 /** `EXPLAIN QUERY PLAN` of each step: its detail column, in order. @returns {string[][]} */
 export function readPlans(db, driver, steps, pools) {
   return steps.map((step, index) => {
@@ -81,7 +87,11 @@ export function readPlans(db, driver, steps, pools) {
         ? splitPlaceholders(step.sql)
             .slice(1)
             .map(() => null)
-        : pools[index].columns.map((column) => column[0]);
+        : given(
+            step,
+            pools[index].columns.map((column) => column[0]),
+            driver,
+          );
     const sql = `EXPLAIN QUERY PLAN ${step.sql}`;
     return during(sql, () => driver.rows(db, sql, first)).map((row) => row[3]);
   });

@@ -9,6 +9,7 @@
  *   | "read-file"} operation
  * @property {string} sql
  * @property {Parameters | null} parameters
+ * @property {string[]} names of the parameters, with their prefix, where they are bound by name
  * @property {Column[]} columns
  * @property {number} repeat
  * @property {number | null} fails the primary result code that each execution must end with
@@ -77,6 +78,7 @@ const stepFields = object({
   ),
   sql: optional(string, ""),
   parameters: optional(orNull(parameters), null),
+  names: optional(list(string), []),
   columns: optional(columns, []),
   repeat: optional(from(1), 1),
   fails: optional(orNull(from(1)), null),
@@ -89,6 +91,22 @@ const stepFields = object({
 
 const WITHOUT_SQL = ["in-transaction", "read-file"];
 const FILES = ["open-file", "read-file"];
+const ROWS = ["get", "all", "iterate"];
+
+const checkNames = ({ operation, names, parameters }, path) => {
+  if (![...ROWS, "run", "open"].includes(operation)) {
+    reject(`${path}.names`, `none for ${operation}`, names);
+  }
+  const count = parameters?.types.length ?? 0;
+  if (names.length !== count) reject(`${path}.names`, `${count}, one for each parameter`, names);
+  const odd = names.find((name) => !/^[:@$][A-Za-z][A-Za-z0-9_]*$/.test(name));
+  if (odd !== undefined) {
+    reject(`${path}.names`, "names of letters, digits and _ after one of :, @ and $", odd);
+  }
+  if (new Set(names.map((name) => name.slice(1))).size < count) {
+    reject(`${path}.names`, "names that differ without their prefix", names);
+  }
+};
 
 const step = (value, path) => {
   const checked = stepFields(value, path);
@@ -111,11 +129,12 @@ const step = (value, path) => {
       reject(`${path}.columns`, "one blob that cannot be NULL, the file", columns);
     }
   }
+  if (checked.names.length > 0) checkNames(checked, path);
   if (texts & (texts - 1)) reject(`${path}.texts`, "a power of two", texts);
   if (texts > 1 && checked.statement !== "cached") {
     reject(`${path}.texts`, "1 where the statement is not cached", texts);
   }
-  if (values === "unread" && !["get", "all", "iterate"].includes(operation)) {
+  if (values === "unread" && !ROWS.includes(operation)) {
     reject(`${path}.values`, "read where the operation is not get, all or iterate", values);
   }
   return checked;

@@ -108,12 +108,22 @@ function textSource(step, index, source) {
 }
 
 function stepSource(step, index, pool, source, verify, number) {
-  const args = pool.columns.map((_, c) => `p${index}_${c}[j]`);
+  const args = argumentSource(
+    step,
+    pool.columns.map((_, c) => `p${index}_${c}[j]`),
+    source,
+  );
   const row = args.length === 0 ? "" : `const j = n & ${pool.mask};`;
   const body = row + executionSource(step, index, args, source, verify);
   if (step.repeat === 1) return `{ const n = ${number}; ${body} }`;
   const first = `${number} * ${step.repeat}`;
   return `for (let n = ${first}, end = n + ${step.repeat}; n < end; n++) { ${body} }`;
+}
+
+/** What a call takes: the values, or an object of them by name, made anew as its user does. */
+function argumentSource({ names }, values, source) {
+  if (names.length === 0) return values;
+  return [`{ ${names.map((name, c) => `${source.key(name)}: ${values[c]}`).join(", ")} }`];
 }
 
 function executionSource(step, index, args, source, verify) {

@@ -15,6 +15,8 @@ export function refusal(job, driver, name) {
     if (!features.integers.includes(step.integers)) return lacks("integers", step.integers);
     if (!features.statements.includes(step.statement))
       return lacks("statement kind", step.statement);
+    if (step.names.length > 0 && !features.bindings.includes("named"))
+      return lacks("binding", "named");
   }
   const [option] = Object.keys(job.connection.engine).filter(
     (key) => !features.engine.includes(key),

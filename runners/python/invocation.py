@@ -68,5 +68,5 @@ def _first(connection: sqlite3.Connection, sql: str) -> Any:
 def _plan(connection: sqlite3.Connection, step: Step) -> list[str]:
     if step.operation in ("open", "open-file", "in-transaction", "execute", "read-file"):
         return []
-    unbound = (None,) * step.sql.count("?")
+    unbound = values.given(step.names, (None,) * (len(step.names) or step.sql.count("?")))
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {step.sql}", unbound)]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import types
 import typing
 from pathlib import Path
@@ -12,6 +13,7 @@ T = TypeVar("T")
 
 WITHOUT_SQL = ("in-transaction", "read-file")
 FILES = ("open-file", "read-file")
+NAMED = ("get", "all", "iterate", "run", "open")
 
 
 class BadJob(Exception):
@@ -47,6 +49,7 @@ class Step:
     ]
     sql: str = ""
     parameters: Parameters | None = None
+    names: list[str] = dataclasses.field(default_factory=list)
     columns: list[Column] = dataclasses.field(default_factory=list)
     repeat: int = 1
     fails: int | None = None
@@ -195,6 +198,8 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
             raise BadJob(f"{at}.texts: {step.texts}; expected a power of two")
         if step.texts > 1 and step.statement != "cached":
             raise BadJob(f"{at}.texts: {step.texts}; only a cached statement has several")
+        if step.names:
+            _check_names(step, f"{at}.names")
         for key in ("parameters", "columns"):
             if step.operation == "execute" and getattr(step, key):
                 raise BadJob(f"{at}.{key}: execute has none")
@@ -205,6 +210,18 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
         content = [(column.type, column.nullable) for column in step.columns]
         if step.operation == "read-file" and content != [("blob", False)]:
             raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
+
+
+def _check_names(step: Step, path: str) -> None:
+    if step.operation not in NAMED:
+        raise BadJob(f"{path}: expected none, because {step.operation} binds no values by name")
+    for number, name in enumerate(step.names):
+        if not re.fullmatch(r"[:@$][A-Za-z][A-Za-z0-9_]*", name):
+            raise BadJob(f"{path}[{number}]: {name}; expected letters after one of :, @ and $")
+    width = len(step.parameters.types) if step.parameters else 0
+    if len(step.names) != width or len({name[1:] for name in step.names}) != width:
+        told = f"expected {width}, which differ without their prefix"
+        raise BadJob(f"{path}: {len(step.names)} names; {told}")
 
 
 def _check_reset(job: Job) -> None:

@@ -93,7 +93,12 @@ def _of_order(steps: list[Step], order: Order) -> list[str]:
 def _execution(i: int, step: Step) -> list[str]:
     mask = len(step.parameters.rows) - 1 if step.parameters else 0
     sql = f"sql{i}" if step.texts == 1 else f"sql{i}[n{i} & {step.texts - 1}]"
-    call = f"execute({sql}, pool{i}[n{i} & {mask}])"
+    row = f"pool{i}[n{i} & {mask}]"
+    if step.names:  # a dict for each execution, as its user makes it
+        places = [f"(given := {row})[0]", *(f"given[{k}]" for k in range(1, len(step.names)))]
+        named = zip(step.names, places, strict=True)
+        row = f"{{{', '.join(f'{name[1:]!r}: {place}' for name, place in named)}}}"
+    call = f"execute({sql}, {row})"
     match step.operation:
         case "get":
             lines = [

@@ -54,6 +54,7 @@ def describe() -> dict[str, Any]:
             "shapes": ["object", "array"],
             "integers": ["number"],
             "statements": ["prepared", "cached", "adhoc"],
+            "bindings": ["positional", "named"],
             "transactions": ["none", "deferred", "immediate", "read"],
             "engine": [],
             "flags": [],

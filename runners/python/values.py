@@ -8,6 +8,7 @@ from math import isfinite
 from job import Column, Parameters
 
 Value = int | float | str | bytes | None
+Given = tuple[Value, ...] | dict[str, Value]  # what `execute` takes
 
 NULL = 0x9E3779B9
 MASK = 0xFFFFFFFF
@@ -22,6 +23,13 @@ def pool(parameters: Parameters | None) -> list[tuple[Value, ...]]:
         tuple(_value(kind, item) for kind, item in zip(kinds, row, strict=True))
         for row in parameters.rows
     ]
+
+
+def given(names: list[str], row: tuple[Value, ...]) -> Given:
+    """A row of a pool as `execute` takes it: by place, or by `names`, which have a prefix."""
+    if not names:
+        return row
+    return {name[1:]: value for name, value in zip(names, row, strict=True)}
 
 
 def _value(kind: str, item: float | str | None) -> Value:

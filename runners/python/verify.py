@@ -72,6 +72,7 @@ def _operation(
 def _execute(
     connection: sqlite3.Connection, step: Step, row: tuple[values.Value, ...], tally: values.Tally
 ) -> None:
+    given = values.given(step.names, row)
     if step.operation == "in-transaction":
         tally.answer(int(connection.in_transaction))
     elif step.operation == "prepare":
@@ -90,20 +91,20 @@ def _execute(
         connection.execute(step.sql)
         tally.nothing()
     elif step.fails is not None:
-        tally.answer(_failure(connection, step, row))
+        tally.answer(_failure(connection, step, given))
     elif step.operation == "run":
-        tally.run(connection.execute(step.sql, row).rowcount)
+        tally.run(connection.execute(step.sql, given).rowcount)
     elif step.operation in ("get", "open"):
-        first = connection.execute(step.sql, row).fetchone()
+        first = connection.execute(step.sql, given).fetchone()
         tally.result(step.columns, [] if first is None else [first], step.values)
     else:
-        tally.result(step.columns, connection.execute(step.sql, row).fetchall(), step.values)
+        tally.result(step.columns, connection.execute(step.sql, given).fetchall(), step.values)
 
 
-def _failure(connection: sqlite3.Connection, step: Step, row: tuple[values.Value, ...]) -> int:
+def _failure(connection: sqlite3.Connection, step: Step, given: values.Given) -> int:
     assert step.fails is not None
     try:
-        connection.execute(step.sql, row)
+        connection.execute(step.sql, given)
     except sqlite3.Error as error:
         if primary(error) != step.fails:
             raise

@@ -69,6 +69,8 @@ Operation = Literal[
     "read-file",
 ]
 FILES = ("open-file", "read-file")
+NAMED = ("get", "all", "iterate", "run", "open")  # operations that may bind by name
+ParameterName = Annotated[str, Field(pattern=r"^[:@$][A-Za-z][A-Za-z0-9_]*$")]
 
 
 class Column(Model):
@@ -101,12 +103,14 @@ class Parameters(Model):
 class Step(Model):
     """One statement of an operation; rows whose values are `unread` are counted and no more.
 
-    A `cached` one may have several `texts`, which differ in a comment: more than its cache holds.
+    Where it has `names`, the values of a row are bound by these, each with its prefix. A `cached`
+    one may have several `texts`, which differ in a comment: more than its cache holds.
     """
 
     operation: Operation
     sql: str = ""
     parameters: Parameters | None = None
+    names: list[ParameterName] = []
     columns: list[Column] = []
     repeat: Positive = 1
     fails: Positive | None = None
@@ -131,6 +135,11 @@ class Step(Model):
         columns = [(column.type, column.nullable) for column in self.columns]
         if self.operation == "read-file" and columns != [("blob", False)]:
             raise ValueError("read-file has one column, a blob that cannot be NULL")
+        width = len(self.parameters.types) if self.parameters else 0
+        if self.names and len({name[1:] for name in self.names}) != width:
+            raise ValueError(f"names differ without their prefix, one for each of {width} values")
+        if self.names and self.operation not in NAMED:
+            raise ValueError(f"{self.operation} binds no values by name")
         if self.texts & (self.texts - 1):
             raise ValueError("texts is a power of two")
         if self.texts > 1 and self.statement != "cached":
@@ -154,7 +163,7 @@ LEVELS: dict[Level, set[str]] = {
     "extras": {
         *(f"operation {name}" for name in (*FILES, "open", "in-transaction", "execute")),
         *("step.fails", "step.shape", "step.integers", "step.statement", "step.texts"),
-        *("step.values", "database.uri", "database.flags", "measure.event_loop"),
+        *("step.names", "step.values", "database.uri", "database.flags", "measure.event_loop"),
         *("connection.engine", "connection.setup", "connection.per_operation"),
     },
 }
@@ -203,6 +212,7 @@ class Features(Model):
     shapes: list[str] = ["object"]
     integers: list[str] = ["number"]
     statements: list[str] = ["prepared"]
+    bindings: list[str] = ["positional"]
     transactions: list[str] = ["none", "deferred", "immediate", "read"]
     engine: list[str] = []
     flags: list[str] = []

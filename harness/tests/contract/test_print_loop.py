@@ -22,6 +22,7 @@ VARIED = [
     "execute-measure",
     "fails-constraint-measure",
     "insert-immediate-measure",
+    "named-insert-measure",
     "rate-latencies-measure",
     "read-file-measure",
     "types-iterate-array-measure",
@@ -70,6 +71,17 @@ def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: P
         json.dumps(step.sql) for step in steps
     ]
     assert not Path(job.output).exists()
+
+
+@of_runners(GENERATING)
+def test_values_that_are_bound_by_name_are_an_object_of_each_execution(
+    name: str, tmp_path: Path
+) -> None:
+    (step,) = written("named-insert-measure", tmp_path).steps
+    done = start(name, "--print-loop", str(file_of("named-insert-measure", tmp_path)))
+    (made,) = re.findall(r"(?:\.run|execute)\([^{}]*\{(.+?)\}\)", done.stdout)
+    keys = re.findall(r"[\w$:@]+(?='?\"?: )", made)
+    assert [key.lstrip("$:@") for key in keys] == [name[1:] for name in step.names]
 
 
 @of_runners(GENERATING)

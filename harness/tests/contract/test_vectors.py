@@ -54,8 +54,11 @@ def asks_for_more(job: Job, features: Json) -> list[str]:
     words = {*map(str, engine.values()), *["per_operation"] * job.connection.per_operation}
     for step in [*job.steps, *(job.writer.steps if job.writer else [])]:
         wants = [(key, getattr(step, key), features[listed]) for key, listed in asked.items()]
+        named = "named" if step.names else "positional"
+        wants.append(("binding", named, features["bindings"]))
         more += [f"{key} {value}" for key, value, listed in wants if value not in listed]
-        more += lacking(features, {*words, step.operation, step.shape, step.values})
+        manner = {step.operation, step.shape, step.values, step.statement, named}
+        more += lacking(features, {*words, *manner})
     return more
 
 

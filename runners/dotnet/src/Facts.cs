@@ -24,7 +24,7 @@ internal static class Facts
         return new Description(
             connection.ServerVersion,
             (string)Sql.Scalar(connection, "SELECT sqlite_source_id()")!,
-            Sql.Texts(connection, "PRAGMA compile_options", 0, []),
+            Sql.Texts(connection, new NamedSql("PRAGMA compile_options", []), 0, []),
             SQLitePCL.raw.sqlite3_threadsafe(),
             [
                 ("levels", ["core", "workers", "load", "extras"]),
@@ -32,6 +32,7 @@ internal static class Facts
                 ("shapes", ["object", "array", "typed"]),
                 ("integers", ["number"]),
                 ("statements", ["prepared", "adhoc"]),
+                ("bindings", ["positional", "named"]),
                 ("transactions", ["none", "deferred", "immediate", "read"]),
                 ("engine", []),
                 ("flags", ["private-cache", "shared-cache"]),

@@ -171,13 +171,13 @@ internal static class Invocation
 
         IReadOnlyList<string> Of(StepSpec step)
         {
-            var sql = Placeholders.Name(step.Sql);
+            var (sql, names) = step.Named;
             var values = step.Parameters.Rows[0];
             // `prepare` has parameters in its SQL and no values for them.
-            object[] bound = values.Length == sql.Count ? values : [.. Enumerable.Repeat(DBNull.Value, sql.Count)];
+            object[] bound = values.Length == names.Length ? values : [.. names.Select(_ => DBNull.Value)];
             return step.Operation is Operation.Open or Operation.OpenFile or Operation.Execute or Operation.ReadFile
                 ? []
-                : Sql.Texts(connection, $"EXPLAIN QUERY PLAN {sql.Text}", Detail, bound);
+                : Sql.Texts(connection, new NamedSql($"EXPLAIN QUERY PLAN {sql}", names), Detail, bound);
         }
     }
 }

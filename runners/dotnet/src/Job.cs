@@ -21,18 +21,24 @@ internal sealed record Parameters(ColumnType[] Types, object[][] Rows)
     public static Parameters None { get; } = new([], [[]]);
 }
 
+/// <param name="Names">By what the parameters are bound, each with its prefix; empty where the SQL has <c>?</c>.</param>
 /// <param name="Fails">The primary result code with which every execution must fail; null where it must succeed.</param>
 internal sealed record StepSpec(
     Operation Operation,
     string Sql,
     Parameters Parameters,
+    string[] Names,
     Column[] Columns,
     long Repeat,
     int? Fails,
     Shape Shape,
     Integers Integers,
     StatementKind Statement,
-    Values Values);
+    Values Values)
+{
+    /// <summary>The SQL as the driver takes it.</summary>
+    public NamedSql Named => Names.Length > 0 ? new NamedSql(Sql, Names) : Placeholders.Name(Sql);
+}
 
 internal sealed record ReadbackSpec(string Sql, Column[] Columns);
 

@@ -2,26 +2,24 @@ using System.Text;
 
 namespace Sqlitmus;
 
-/// <summary>SQL with named parameters, and how many there are.</summary>
-internal readonly record struct NamedSql(string Text, int Count);
+/// <summary>SQL with named parameters, and the names of a row's values.</summary>
+internal sealed record NamedSql(string Text, string[] Names);
 
 /// <summary>Microsoft.Data.Sqlite binds by name only, so the n-th <c>?</c> becomes <c>$pn</c>.</summary>
 internal static class Placeholders
 {
-    /// <summary>The name of parameter <paramref name="index"/>, counted from 0.</summary>
-    public static string NameOf(int index) => $"$p{index + 1}";
-
     /// <summary>Rewrites every <c>?</c> that stands outside literals, quoted names and comments.</summary>
     public static NamedSql Name(string sql)
     {
         var text = new StringBuilder(sql.Length + 8);
-        var count = 0;
+        var names = new List<string>();
         for (var position = 0; position < sql.Length;)
         {
             var end = EndOfToken(sql, position);
             if (sql[position] == '?')
             {
-                text.Append(NameOf(count++));
+                names.Add($"$p{names.Count + 1}");
+                text.Append(names[^1]);
             }
             else
             {
@@ -31,7 +29,7 @@ internal static class Placeholders
             position = end;
         }
 
-        return new NamedSql(text.ToString(), count);
+        return new NamedSql(text.ToString(), [.. names]);
     }
 
     private static int EndOfToken(string sql, int start)

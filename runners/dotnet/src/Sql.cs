@@ -16,12 +16,12 @@ internal static class Sql
 
     /// <returns>One column of all rows as text.</returns>
     /// <exception cref="StatementException">The statement failed.</exception>
-    public static IReadOnlyList<string> Texts(SqliteConnection connection, string sql, int ordinal, object[] values) =>
-        Try(connection, sql, command =>
+    public static IReadOnlyList<string> Texts(SqliteConnection connection, NamedSql sql, int ordinal, object[] values) =>
+        Try(connection, sql.Text, command =>
         {
             for (var index = 0; index < values.Length; index++)
             {
-                command.Parameters.AddWithValue(Placeholders.NameOf(index), values[index]);
+                command.Parameters.AddWithValue(sql.Names[index], values[index]);
             }
 
             var texts = new List<string>();

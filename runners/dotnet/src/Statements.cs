@@ -35,10 +35,11 @@ internal readonly struct PreparedStatement(SqliteCommand command, object[][] poo
 }
 
 /// <summary><c>adhoc</c>: a command, parameters and all, for each execution.</summary>
-internal readonly struct AdhocStatement<TSource>(TSource source, string sql, object[][] pool) : IStatement
+internal readonly struct AdhocStatement<TSource>(TSource source, NamedSql sql, object[][] pool) : IStatement
     where TSource : struct, IConnectionSource
 {
-    private readonly string[] _names = [.. pool[0].Select((_, index) => Placeholders.NameOf(index))];
+    private readonly string[] _names = sql.Names;
+    private readonly string _text = sql.Text;
     private readonly int _mask = pool.Length - 1;
 
     public SqliteCommand Begin(long n)
@@ -46,7 +47,7 @@ internal readonly struct AdhocStatement<TSource>(TSource source, string sql, obj
         var values = pool[(int)n & _mask];
         // CreateCommand also enlists the command in the connection's transaction.
         var command = source.Connection.CreateCommand();
-        command.CommandText = sql;
+        command.CommandText = _text;
         for (var index = 0; index < values.Length; index++)
         {
             command.Parameters.AddWithValue(_names[index], values[index]);
@@ -59,7 +60,7 @@ internal readonly struct AdhocStatement<TSource>(TSource source, string sql, obj
 }
 
 /// <summary><c>prepared</c> where each operation takes a connection: a command per operation, closed with its connection.</summary>
-internal struct LeasedStatement(Lease lease, string sql, object[][] pool) : IStatement
+internal struct LeasedStatement(Lease lease, NamedSql sql, object[][] pool) : IStatement
 {
     private readonly AdhocStatement<LeasedConnection> _maker = new(new LeasedConnection(lease), sql, pool);
     private readonly int _mask = pool.Length - 1;

@@ -35,7 +35,7 @@ internal static class StepMaker
         StepSpec spec, SqliteConnection connection, ConnectionMaker maker, Lease? lease, Digest? digest)
     {
         var pool = spec.Parameters.Rows;
-        var sql = Placeholders.Name(spec.Sql).Text;
+        var sql = spec.Named;
         if (spec.Operation == Operation.ReadFile)
         {
             return new ReadFileStep(new StepSite(spec.Sql, spec.Repeat, null, digest), pool);
@@ -61,7 +61,7 @@ internal static class StepMaker
             Operation.Execute => Create(typeof(ExecuteStep<>), [statement.GetType()], site, statement),
             Operation.Open => Create(typeof(OpenStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
             Operation.OpenFile => Create(typeof(OpenFileStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
-            _ => Create(typeof(PrepareStep<>), [source.GetType()], site, source, sql),
+            _ => Create(typeof(PrepareStep<>), [source.GetType()], site, source, sql.Text),
         };
 
         Step OfRows(Type step) =>
@@ -74,17 +74,17 @@ internal static class StepMaker
             typeof(IterateStep<,>),
             [RowTypes.Of(Shape.Typed, columns), typeof(AdhocStatement<OwnConnection>)],
             new StepSite(sql, 1, null, digest),
-            new AdhocStatement<OwnConnection>(new OwnConnection(connection), sql, [[]]));
+            new AdhocStatement<OwnConnection>(new OwnConnection(connection), new NamedSql(sql, []), [[]]));
 
-    private static SqliteCommand Prepare(SqliteConnection connection, string sql, object[] values)
+    private static SqliteCommand Prepare(SqliteConnection connection, NamedSql sql, object[] values)
     {
         var command = connection.CreateCommand();
         try
         {
-            command.CommandText = sql;
+            command.CommandText = sql.Text;
             for (var index = 0; index < values.Length; index++)
             {
-                command.Parameters.AddWithValue(Placeholders.NameOf(index), values[index]);
+                command.Parameters.AddWithValue(sql.Names[index], values[index]);
             }
 
             command.Prepare();

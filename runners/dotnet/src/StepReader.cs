@@ -6,13 +6,14 @@ internal static class StepReader
     /// <exception cref="JobException">Not a valid step.</exception>
     public static StepSpec Read(Node node)
     {
-        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "texts", "values");
+        node.Object("operation", "sql", "parameters", "names", "columns", "repeat", "fails", "shape", "integers", "statement", "texts", "values");
         var operation = (Operation)node.Required("operation").Word(
             "get", "all", "iterate", "run", "prepare", "open", "open-file", "in-transaction", "execute", "read-file");
         var step = new StepSpec(
             operation,
             ReadSql(node, operation),
             node.Optional("parameters") is { Exists: true } parameters ? ReadParameters(parameters, operation) : Parameters.None,
+            ReadNames(node, operation),
             [.. node.Optional("columns").Items().Select(ReadColumn)],
             node.Optional("repeat").Integer(1, absent: 1),
             node.Optional("fails") is { Exists: true } fails ? ReadFails(fails, operation) : null,
@@ -46,6 +47,23 @@ internal static class StepReader
         operation == Operation.Execute
             ? throw new JobException($"{parameters.Path}: expected none, because execute binds nothing", parameters.Path)
             : Pool.Read(parameters);
+
+    private static string[] ReadNames(Node node, Operation operation)
+    {
+        var names = node.Optional("names");
+        string[] read = [.. names.Items().Select(ReadName)];
+        return read.Length == 0 || operation is Operation.Get or Operation.All or Operation.Iterate or Operation.Run or Operation.Open
+            ? read
+            : throw names.Expected("none, because this operation binds no values by name");
+    }
+
+    private static string ReadName(Node name)
+    {
+        var text = name.Text();
+        var plain = text.Length > 1 && text[0] is ':' or '@' or '$' && char.IsAsciiLetter(text[1])
+            && text.Skip(1).All(letter => char.IsAsciiLetterOrDigit(letter) || letter == '_');
+        return plain ? text : throw name.Expected("letters, digits and _ after one of :, @ and $");
+    }
 
     /// <summary>Several texts are only looked at: they are of cached statements, which this driver does not have.</summary>
     private static StatementKind ReadStatement(Node node)
@@ -102,12 +120,23 @@ internal static class StepReader
             return;
         }
 
+        var width = step.Parameters.Types.Length;
+        if (step.Names.Length > 0)
+        {
+            if (step.Names.Length != width || step.Names.DistinctBy(name => name[1..]).Count() != width)
+            {
+                throw new JobException($"{path}.names: expected {width}, which differ without their prefix", path);
+            }
+
+            return;
+        }
+
         // `prepare` binds nothing.
-        var placeholders = Placeholders.Name(step.Sql).Count;
-        if (placeholders != step.Parameters.Types.Length && step.Operation != Operation.Prepare)
+        var placeholders = step.Named.Names.Length;
+        if (placeholders != width && step.Operation != Operation.Prepare)
         {
             throw new JobException(
-                $"{path}.parameters: expected {placeholders} types for the ? in the SQL, got {step.Parameters.Types.Length}",
+                $"{path}.parameters: expected {placeholders} types for the ? in the SQL, got {width}",
                 path);
         }
     }

@@ -154,7 +154,7 @@ internal sealed class PrepareStep<TSource>(StepSite site, TSource source, string
 }
 
 /// <summary>Opens a second connection, sets it up, gets one row and closes it.</summary>
-internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, string sql, object[][] pool) : Step(site)
+internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, NamedSql sql, object[][] pool) : Step(site)
     where TRow : struct, IRow
 {
     protected override void One(long n, ref Tally tally)
@@ -166,7 +166,7 @@ internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, strin
 }
 
 /// <summary>Opens the database that its parameter names, sets it up, gets one row and closes it.</summary>
-internal sealed class OpenFileStep<TRow>(StepSite site, ConnectionMaker maker, string sql, object[][] paths) : Step(site)
+internal sealed class OpenFileStep<TRow>(StepSite site, ConnectionMaker maker, NamedSql sql, object[][] paths) : Step(site)
     where TRow : struct, IRow
 {
     private static readonly object[][] Nothing = [[]];

@@ -60,6 +60,8 @@ public sealed class JobReaderTests
     [InlineData("[[1], [\"9223372036854775807\"]]", "[[1], [2], [3]]", "job:7: $.steps[0].parameters.rows: expected a power of two of rows, at most 16384, got 3")]
     [InlineData("[[1], [\"9223372036854775807\"]]", "[[1, 2]]", "job:7: $.steps[0].parameters.rows[0]: expected an array of 1 values, got [1, 2]")]
     [InlineData("id = ?", "id = 1", "job:5: $.steps[0].parameters: expected 0 types for the ? in the SQL, got 1")]
+    [InlineData("id = ?\",", "id = :id\", \"names\": [\"id\"],", "job:6: $.steps[0].names[0]: expected letters, digits and _ after one of :, @ and $, got \"id\"")]
+    [InlineData("id = ?\",", "id = :id\", \"names\": [\":id\", \":no\"],", "job:5: $.steps[0].names: expected 1, which differ without their prefix")]
     [InlineData("\"database\": {\"path\": \"x.db\"},", "", "job:1: $: expected the missing key database, because there are steps")]
     [InlineData("\"mode\"", "\"contract\": 1, \"mode\"", "job:2: $.contract: expected 2, got 1")]
     [InlineData("\"mode\"", "\"reset\": [\"x\"], \"mode\"", "job:1: $.reset_every: expected after how many operations reset is due")]

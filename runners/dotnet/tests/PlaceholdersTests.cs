@@ -17,6 +17,10 @@ public sealed class PlaceholdersTests
     [InlineData("SELECT ? - -1 / 2", "SELECT $p1 - -1 / 2", 1)]
     [InlineData("SELECT ?, 'open ?", "SELECT $p1, 'open ?", 1)]
     [InlineData("SELECT ? -- to the end ?", "SELECT $p1 -- to the end ?", 1)]
-    public void Only_placeholders_are_renamed(string sql, string text, int count) =>
-        Assert.Equal(new NamedSql(text, count), Placeholders.Name(sql));
+    public void Only_placeholders_are_renamed(string sql, string text, int count)
+    {
+        var named = Placeholders.Name(sql);
+        Assert.Equal(text, named.Text);
+        Assert.Equal(Enumerable.Range(1, count).Select(number => $"$p{number}"), named.Names);
+    }
 }

@@ -1,7 +1,7 @@
 /** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
 
 import { Buffer } from "node:buffer";
-import { betterSqlite3, features as common, method } from "./driver.js";
+import { bare, betterSqlite3, features as common, method } from "./driver.js";
 import { primaryName, resultCode } from "./result-codes.js";
 
 const { default: Sqlite } = await import(betterSqlite3("lib/index.js").href);
@@ -54,6 +54,7 @@ export const source = {
     throw new Error("better-sqlite3 has no statement cache");
   },
   finalize: () => "",
+  key: bare,
   inTransaction: "db.inTransaction",
   failedWith(error, code) {
     const name = primaryName(code);

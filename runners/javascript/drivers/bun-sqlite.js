@@ -74,6 +74,8 @@ export const source = {
   },
   cached: (step, q, args) => source.call(step, `db.query(${q})${bigints(step)}`, args),
   finalize: (s) => `${s}.finalize();`,
+  // without `strict: true` a key has its prefix
+  key: JSON.stringify,
   inTransaction: "db.inTransaction",
   failedWith: (error, code) => `(${error}.errno & 255) === ${code}`,
   transaction: (kind) => ({ setup: "", call: (body) => `db.transaction(${body}).${kind}` }),

@@ -13,6 +13,7 @@
  * @property {(step: Step, k: string) => string} [text] expression: text number `k` of several as `cached` takes
  *   it, where that is not a string
  * @property {(s: string) => string} finalize statement text; empty where only the collector frees
+ * @property {(name: string) => string} key of a named parameter in the object that a call takes, as source
  * @property {string} inTransaction expression: whether a transaction is open on `db`
  * @property {(error: string, code: number) => string} failedWith expression: whether an error has that
  *   primary result code, asked as a user of the driver would
@@ -22,7 +23,7 @@
  *
  * @typedef {object} Driver
  * @property {{levels: string[], operations: string[], shapes: string[], integers: string[], statements: string[],
- *   transactions: string[], engine: string[], flags: string[], lacks: string[]}} features
+ *   bindings: string[], transactions: string[], engine: string[], flags: string[], lacks: string[]}} features
  * @property {boolean} uri whether URI parameters reach SQLite
  * @property {(steps: Step[]) => string | null} refuse why a combination of features cannot be had
  * @property {(database: import("../job.js").Database, steps: Step[]) => any} open
@@ -52,6 +53,9 @@ const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
 /** The method of a statement that does this operation in every driver here. */
 export const method = ({ operation }) => (operation === "execute" ? "run" : operation);
 
+/** The name of a parameter without its prefix. */
+export const bare = (name) => name.slice(1);
+
 /** Features that every driver here has, and those in which they differ; `lacks` as in the contract. */
 export const features = (statements, { lacks = [], flags = [] } = {}) => ({
   levels: ["core", "workers", "load", "extras"],
@@ -59,6 +63,7 @@ export const features = (statements, { lacks = [], flags = [] } = {}) => ({
   shapes: ["object", "array"],
   integers: ["number", "bigint"],
   statements,
+  bindings: ["positional", "named"],
   transactions: TRANSACTIONS,
   engine: [],
   flags,

@@ -2,7 +2,7 @@
 
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { splitPlaceholders } from "../placeholders.js";
-import { features as common, method } from "./driver.js";
+import { bare, features as common, method } from "./driver.js";
 import { databaseName } from "./uri.js";
 
 const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
@@ -11,7 +11,10 @@ const canFinalize = typeof StatementSync.prototype.close === "function";
 const tellsTransaction = "isTransaction" in new DatabaseSync(":memory:", { open: false });
 
 export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["prepared", "adhoc"], {
-  lacks: tellsTransaction ? [] : ["in-transaction"],
+  lacks: [
+    ...(tellsTransaction ? [] : ["in-transaction"]),
+    ...(hasCache ? ["cached named"] : []), // its tagged template has values by place
+  ],
 });
 export const uri = true;
 export const blob = (bytes) => bytes;
@@ -19,8 +22,12 @@ export const code = (error) => error.errcode ?? null;
 
 /** The tag store takes its row options from the connection, so they must be one for all steps. */
 export function refuse(steps) {
+  const cached = steps.filter((step) => step.statement === "cached");
+  if (cached.some((step) => step.names.length > 0)) {
+    return "the statement cache of node:sqlite takes values by place, and no names";
+  }
   const options = new Set(steps.map((step) => `${step.shape} ${step.integers}`));
-  return steps.some((step) => step.statement === "cached") && options.size > 1
+  return cached.length > 0 && options.size > 1
     ? "the statement cache of node:sqlite returns one shape and one kind of integers per connection"
     : null;
 }
@@ -76,6 +83,7 @@ export const source = {
   text: (step, k) =>
     `${JSON.stringify(splitPlaceholders(`${step.sql} -- `))}.map((text, at, all) => at === all.length - 1 ? text + ${k} : text)`,
   finalize: (s) => (canFinalize ? `${s}.close();` : ""),
+  key: bare,
   inTransaction: "db.isTransaction",
   failedWith: (error, code) => `(${error}.errcode & 255) === ${code}`,
   transaction: (kind) => ({

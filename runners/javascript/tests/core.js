@@ -92,6 +92,14 @@ const REJECTED = [
   [job({}, { repeat: 1.5 }), "$.steps[0].repeat: expected an integer of at least 1, got 1.5"],
   [job({}, { columns: [{ name: "a" }] }), "$.steps[0].columns[0].type: expected one of"],
   [job({}, { sql: "" }), '$.steps[0].sql: expected SQL for get, got ""'],
+  [
+    job({}, { parameters: POOL([[1]]), names: ["a"] }),
+    '$.steps[0].names: expected names of letters, digits and _ after one of :, @ and $, got "a"',
+  ],
+  [
+    job({}, { parameters: POOL([[1]]), names: [":a", ":b"] }),
+    "$.steps[0].names: expected 1, one for each parameter",
+  ],
   [job({}, { operation: "in-transaction" }), "$.steps[0].sql: expected no SQL for in-transaction"],
   [job({}, { operation: "read-file" }), "$.steps[0].sql: expected no SQL for read-file"],
   [

@@ -56,6 +56,7 @@ fn prove<D: Driver, S: Sink>(
             operation: Operation::All,
             sql: query.sql.clone(),
             parameters: None,
+            names: Vec::new(),
             columns: query.columns.clone(),
             repeat: 1,
             fails: None,

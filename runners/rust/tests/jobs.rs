@@ -124,6 +124,16 @@ fn what_is_wrong_is_said_with_its_path() {
         ),
         ("/steps/0/operation", json!("execute"), "steps[0].parameters: expected none for execute"),
         (
+            "/steps/0/names",
+            json!([":a", ":b", ":c"]),
+            "steps[0].names: expected 4, which differ without their prefix, found",
+        ),
+        (
+            "/steps/0/names",
+            json!([":a", ":b", ":c", ":9"]),
+            "steps[0].names[3]: expected letters, digits and _ after one of :, @ and $, found",
+        ),
+        (
             "/steps",
             json!([{"operation": "execute", "sql": "x",
                 "columns": [{"name": "n", "type": "integer"}]}]),

@@ -1,5 +1,7 @@
 //! From JSON to a job that can be performed: what types alone cannot say is checked here.
 
+use std::collections::HashSet;
+
 use super::{
     Column, Job, Measure, Mode, Operation, Sequence, Setting, StatementKind, Step, Transaction,
     Type, VERSION, Writer,
@@ -147,6 +149,7 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
             }
             _ => {}
         }
+        names(&format!("{path}.names"), step)?;
         if !step.texts.is_power_of_two() {
             return Err(format!("{path}.texts: expected a power of two, found {}", step.texts));
         }
@@ -168,6 +171,33 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
             step.pool =
                 Pool::decode(parameters).map_err(|error| format!("{path}.parameters.{error}"))?;
         }
+    }
+    Ok(())
+}
+
+/// One for each parameter, and different without the prefix.
+fn names(path: &str, step: &Step) -> Result<(), String> {
+    if step.names.is_empty() {
+        return Ok(());
+    }
+    if !step.operation.takes_names() {
+        return Err(format!("{path}: expected none, because this operation binds no values by name"));
+    }
+    for (number, name) in step.names.iter().enumerate() {
+        let mut letters = name.chars();
+        let prefixed = letters.next().is_some_and(|prefix| ":@$".contains(prefix))
+            && letters.next().is_some_and(|first| first.is_ascii_alphabetic());
+        if !prefixed || !letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+            return Err(format!(
+                "{path}[{number}]: expected letters, digits and _ after one of :, @ and $, found {name:?}"
+            ));
+        }
+    }
+    let bare: HashSet<&str> = step.names.iter().map(|name| &name[1..]).collect();
+    let width = step.parameters.as_ref().map_or(0, |parameters| parameters.types().len());
+    if step.names.len() != width || bare.len() != width {
+        let expected = format!("{width}, which differ without their prefix");
+        return Err(format!("{path}: expected {expected}, found {:?}", step.names));
     }
     Ok(())
 }

@@ -12,6 +12,9 @@ pub struct Step {
     #[serde(default)]
     pub sql: String,
     pub parameters: Option<Parameters>,
+    /// What the parameters are bound by, each with its prefix; by their places if there are none.
+    #[serde(default)]
+    pub names: Vec<String>,
     #[serde(default)]
     pub columns: Vec<Column>,
     #[serde(default = "one")]
@@ -50,6 +53,12 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Whether its values may be bound by name.
+    pub fn takes_names(self) -> bool {
+        use Operation::{All, Get, Iterate, Open, Run};
+        matches!(self, Get | All | Iterate | Run | Open)
+    }
+
     /// Whether it asks SQLite nothing that has a text.
     pub fn has_no_sql(self) -> bool {
         matches!(self, Operation::InTransaction | Operation::ReadFile)

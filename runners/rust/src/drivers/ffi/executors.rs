@@ -178,7 +178,7 @@ impl<S: Sink> Execution<S> for Open<'_, S> {
         } else {
             Database::open(self.access)?
         };
-        let statement = connection.prepare(&self.step.sql)?;
+        let statement = connection.prepare_step(self.step)?;
         if !file {
             // SAFETY: the pool lives as long as the job.
             unsafe { values::bind(&statement, self.step.pool.row(number))? };

@@ -8,6 +8,7 @@ use libsqlite3_sys as ffi;
 
 use crate::access::Access;
 use crate::failure::Failure;
+use crate::job::Step;
 
 /// A connection, of one thread.
 pub struct Database(*mut ffi::sqlite3);
@@ -15,6 +16,8 @@ pub struct Database(*mut ffi::sqlite3);
 /// A prepared statement; it cannot outlive its connection.
 pub struct Statement<'c> {
     raw: *mut ffi::sqlite3_stmt,
+    /// Where the values of a row are bound; empty if in their order.
+    places: Box<[c_int]>,
     connection: PhantomData<&'c Database>,
 }
 
@@ -65,11 +68,22 @@ impl Database {
         // SAFETY: the text lives through the call, which reads `length` bytes at most.
         let code =
             unsafe { ffi::sqlite3_prepare_v3(self.0, start, length, 0, &mut raw, &mut tail) };
-        let statement = Statement { raw, connection: PhantomData };
+        let statement = Statement { raw, places: Box::default(), connection: PhantomData };
         self.check(code).map_err(|failure| failure.with_sql(sql))?;
         let rest = &sql[tail as usize - start as usize..];
         if raw.is_null() || !rest.trim_matches([' ', '\n', '\t', ';']).is_empty() {
             return Err(Failure::new("expected exactly one statement").with_sql(sql));
+        }
+        Ok(statement)
+    }
+
+    /// The same of a step, whose names are looked up once.
+    #[inline]
+    pub fn prepare_step(&self, step: &Step) -> Result<Statement<'_>, Failure> {
+        let mut statement = self.prepare(&step.sql)?;
+        if !step.names.is_empty() {
+            statement.places =
+                step.names.iter().map(|name| statement.place(name)).collect::<Result<_, _>>()?;
         }
         Ok(statement)
     }
@@ -123,6 +137,21 @@ impl Statement<'_> {
     #[inline(always)]
     pub fn raw(&self) -> *mut ffi::sqlite3_stmt {
         self.raw
+    }
+
+    /// Where each value of a row is bound, if it is by name.
+    #[inline(always)]
+    pub fn places(&self) -> &[c_int] {
+        &self.places
+    }
+
+    fn place(&self, name: &str) -> Result<c_int, Failure> {
+        let text = terminated(name)?;
+        // SAFETY: the statement is live, and the name is terminated.
+        match unsafe { ffi::sqlite3_bind_parameter_index(self.raw, text.as_ptr()) } {
+            0 => Err(Failure::new(format!("the statement has no parameter {name}"))),
+            place => Ok(place),
+        }
     }
 
     pub fn column_count(&self) -> usize {

@@ -71,11 +71,11 @@ impl Driver for Ffi {
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
         }
-        let statement = connection.prepare(&step.sql)?;
+        let statement = connection.prepare_step(step)?;
         check_counts(step, statement.column_count(), statement.parameter_count())?;
         Ok(match step.statement {
             StatementKind::Prepared => specialise(connection, Prepared(statement), step),
-            _ => specialise(connection, Adhoc { connection, sql: &step.sql }, step),
+            _ => specialise(connection, Adhoc { connection, step }, step),
         })
     }
 

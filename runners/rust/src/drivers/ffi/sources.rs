@@ -2,6 +2,7 @@
 
 use super::handles::{Database, Statement};
 use crate::failure::Failure;
+use crate::job::Step;
 
 pub trait Source {
     fn with<R>(
@@ -28,7 +29,7 @@ impl Source for Prepared<'_> {
 /// Prepared and finalized at each execution.
 pub struct Adhoc<'c> {
     pub connection: &'c Database,
-    pub sql: &'c str,
+    pub step: &'c Step,
 }
 
 impl Source for Adhoc<'_> {
@@ -37,6 +38,6 @@ impl Source for Adhoc<'_> {
         &mut self,
         body: impl FnOnce(&Statement<'_>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        body(&self.connection.prepare(self.sql)?)
+        body(&self.connection.prepare_step(self.step)?)
     }
 }

@@ -20,6 +20,10 @@ pub unsafe fn bind(statement: &Statement<'_>, parameters: &[Parameter]) -> Resul
         // SAFETY: the caller's.
         unsafe { bind_one(statement, number, parameter) }
     };
+    if !statement.places().is_empty() {
+        let mut placed = statement.places().iter().zip(parameters);
+        return placed.try_for_each(|(place, parameter)| one(*place, parameter));
+    }
     // Short rows are written out: each place has a branch of its own, which the processor
     // predicts better than one that all places share.
     match parameters {

@@ -1,7 +1,7 @@
 //! The executions of each operation, compiled for each source × operation × shape × sink.
 
 use rusqlite::types::Null;
-use rusqlite::{Connection, Result, Statement};
+use rusqlite::{BindIndex, Connection, Result, Statement};
 
 use super::shapes::{Object, Shape};
 use super::sources::Source;
@@ -28,7 +28,6 @@ pub trait Reading {
     fn execute<H: Shape, S: Sink>(
         &self,
         statement: &mut Statement<'_>,
-        parameters: &[Parameter],
         shape: &H,
         kept: &mut H::Rows,
         sink: &mut S,
@@ -43,12 +42,10 @@ impl Reading for Get {
     fn execute<H: Shape, S: Sink>(
         &self,
         statement: &mut Statement<'_>,
-        parameters: &[Parameter],
         shape: &H,
         kept: &mut H::Rows,
         sink: &mut S,
     ) -> Result<u64> {
-        bind(statement, parameters)?;
         let mut rows = statement.raw_query();
         let Some(row) = rows.next()? else {
             return Ok(0);
@@ -66,14 +63,12 @@ impl Reading for All {
     fn execute<H: Shape, S: Sink>(
         &self,
         statement: &mut Statement<'_>,
-        parameters: &[Parameter],
         shape: &H,
         _kept: &mut H::Rows,
         sink: &mut S,
     ) -> Result<u64> {
         let mut collection = H::Rows::default();
         let mut count = 0;
-        bind(statement, parameters)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             shape.push(row, &mut collection, sink)?;
@@ -92,13 +87,11 @@ impl Reading for Iterate {
     fn execute<H: Shape, S: Sink>(
         &self,
         statement: &mut Statement<'_>,
-        parameters: &[Parameter],
         shape: &H,
         kept: &mut H::Rows,
         sink: &mut S,
     ) -> Result<u64> {
         let mut count = 0;
-        bind(statement, parameters)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             shape.one(row, kept, sink)?;
@@ -112,9 +105,9 @@ impl<Q: Source, H: Shape, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, H, R
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let Rows { source, step, shape, reading, kept } = self;
-        let parameters = step.pool.row(number);
         let outcome = source.with(number, |statement| {
-            reading.execute(statement, parameters, shape, kept, &mut tally.sink)
+            bind(statement, step, number)?;
+            reading.execute(statement, shape, kept, &mut tally.sink)
         });
         let count = outcome.map_err(|error| Failure::from(error).with_sql(&step.sql))?;
         tally.rows += count;
@@ -123,20 +116,28 @@ impl<Q: Source, H: Shape, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, H, R
     }
 }
 
-/// Binds each value as its own type, as a call with typed arguments does.
+/// Binds the row of an execution, each value as its own type, as a call with typed arguments does.
 #[inline(always)]
-fn bind(statement: &mut Statement<'_>, parameters: &[Parameter]) -> Result<()> {
-    for (place, parameter) in parameters.iter().enumerate() {
-        let number = place + 1;
-        match parameter {
-            Parameter::Null => statement.raw_bind_parameter(number, Null)?,
-            Parameter::Integer(value) => statement.raw_bind_parameter(number, *value)?,
-            Parameter::Real(value) => statement.raw_bind_parameter(number, *value)?,
-            Parameter::Text(value) => statement.raw_bind_parameter(number, &**value)?,
-            Parameter::Blob(value) => statement.raw_bind_parameter(number, &**value)?,
-        }
+fn bind(statement: &mut Statement<'_>, step: &Step, number: u64) -> Result<()> {
+    let parameters = step.pool.row(number);
+    if step.names.is_empty() {
+        let mut places = (1..).zip(parameters);
+        return places.try_for_each(|(place, parameter)| bind_one(statement, place, parameter));
     }
-    Ok(())
+    // rusqlite looks each name up, as with `named_params!`.
+    let mut named = step.names.iter().zip(parameters);
+    named.try_for_each(|(name, parameter)| bind_one(statement, name.as_str(), parameter))
+}
+
+#[inline(always)]
+fn bind_one(statement: &mut Statement<'_>, at: impl BindIndex, value: &Parameter) -> Result<()> {
+    match value {
+        Parameter::Null => statement.raw_bind_parameter(at, Null),
+        Parameter::Integer(value) => statement.raw_bind_parameter(at, *value),
+        Parameter::Real(value) => statement.raw_bind_parameter(at, *value),
+        Parameter::Text(value) => statement.raw_bind_parameter(at, &**value),
+        Parameter::Blob(value) => statement.raw_bind_parameter(at, &**value),
+    }
 }
 
 /// `run`.
@@ -148,9 +149,8 @@ pub struct Run<'c, Q> {
 impl<Q: Source, S: Sink> Execution<S> for Run<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
-        let parameters = self.step.pool.row(number);
         let outcome = self.source.with(number, |statement| {
-            bind(statement, parameters)?;
+            bind(statement, self.step, number)?;
             statement.raw_execute()
         });
         let affected = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
@@ -186,9 +186,8 @@ pub struct Failing<'c, Q> {
 impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
-        let parameters = self.step.pool.row(number);
         let outcome = self.source.with(number, |statement| {
-            bind(statement, parameters)?;
+            bind(statement, self.step, number)?;
             statement.raw_execute()
         });
         let code = outcome.as_ref().err().and_then(extended_code);
@@ -238,16 +237,17 @@ impl<S: Sink> Execution<S> for Open<'_> {
 
 impl Open<'_> {
     fn once<S: Sink>(&self, number: u64, sink: &mut S) -> Result<u64> {
-        let row = self.step.pool.row(number);
-        let (name, parameters) = match row {
-            [Parameter::Text(path)] if self.step.operation == Operation::OpenFile => {
-                (&**path, &row[..0])
-            }
-            _ => (self.access.name.as_str(), row),
+        let file = match self.step.pool.row(number) {
+            [Parameter::Text(path)] if self.step.operation == Operation::OpenFile => Some(path),
+            _ => None,
         };
+        let name = file.map_or(self.access.name.as_str(), |path| path);
         let connection = super::open_named(self.access, name)?;
         let mut statement = connection.prepare(&self.step.sql)?;
-        let count = Get.execute(&mut statement, parameters, &self.shape, &mut Vec::new(), sink)?;
+        if file.is_none() {
+            bind(&mut statement, self.step, number)?;
+        }
+        let count = Get.execute(&mut statement, &self.shape, &mut Vec::new(), sink)?;
         drop(statement);
         connection.close().map_err(|(_, error)| error)?;
         Ok(count)
