@@ -198,8 +198,7 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
             raise BadJob(f"{at}.texts: {step.texts}; expected a power of two")
         if step.texts > 1 and step.statement != "cached":
             raise BadJob(f"{at}.texts: {step.texts}; only a cached statement has several")
-        if step.names:
-            _check_names(step, f"{at}.names")
+        _check_names(step, f"{at}.names")
         for key in ("parameters", "columns"):
             if step.operation == "execute" and getattr(step, key):
                 raise BadJob(f"{at}.{key}: execute has none")
@@ -213,13 +212,13 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
 
 
 def _check_names(step: Step, path: str) -> None:
-    if step.operation not in NAMED:
+    if step.names and step.operation not in NAMED:
         raise BadJob(f"{path}: expected none, because {step.operation} binds no values by name")
     for number, name in enumerate(step.names):
         if not re.fullmatch(r"[:@$][A-Za-z][A-Za-z0-9_]*", name):
             raise BadJob(f"{path}[{number}]: {name}; expected letters after one of :, @ and $")
     width = len(step.parameters.types) if step.parameters else 0
-    if len(step.names) != width or len({name[1:] for name in step.names}) != width:
+    if step.names and not len(step.names) == len({n[1:] for n in step.names}) == width:
         told = f"expected {width}, which differ without their prefix"
         raise BadJob(f"{path}: {len(step.names)} names; {told}")
 

@@ -42,11 +42,12 @@ def make_job(
     engine: dict[str, str | int] | None = None,
     digest: int = 0,
     integers: Iterable[str] = (),
+    bindings: Iterable[str] = (),
 ) -> Job:
     """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms` (the least warm-up), `engine` (options of SQLite itself) and `integers` (kinds that
-    it has) are the runner's own;
+    `warmup_ms` (the least warm-up), `engine` (options of SQLite itself), `integers` and `bindings`
+    (kinds that it has) are the runner's own;
     `digest` asks for so many operations with a digest after the measured iterations. In verify mode
     a writer beside does what it does in all iterations.
     """
@@ -67,7 +68,7 @@ def make_job(
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
-        steps=bound(steps, case, size, case.scenario, database, integers),
+        steps=bound(steps, case, size, case.scenario, database, integers, bindings),
         transaction=variant.transaction or transaction,
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
@@ -197,19 +198,23 @@ def bound(
     seed: str,
     database: Path | None = None,
     integers: Iterable[str] = (),
+    bindings: Iterable[str] = (),
 ) -> list[Step]:
-    """The steps with all that they bind, for a runner that has such kinds of `integers`. Raises
-    UsageError for names of files that lie elsewhere than beside `database`."""
+    """The steps with all that they bind, for a runner with such kinds of `integers` and `bindings`;
+    the axis `binding` asks for one whether the runner has it or not. Raises UsageError for names of
+    files that lie elsewhere than beside `database`."""
     steps: list[Step] = []
     manner = {name: case.axes[name] for name in MANNER if name in case.axes}
+    binding = case.axes.get("binding") or ("named" if "named" in bindings else "positional")
     for number, step in enumerate(specs):
         pool = pool_of(step, f"{seed}/{number}", size, steps)
         rows = step.operation in ("get", "all", "iterate")
         fields = {
             **manner,
             "operation": step.operation,
-            "sql": step.text(case.axes),
+            "sql": step.text({**case.axes, "binding": binding}),
             "parameters": _named(step, pool, database),
+            **(_by_name(step.names, pool) if pool and step.names and binding == "named" else {}),
             "columns": columns(step.columns),
             "repeat": step.repeat,
             "fails": step.fails,
@@ -227,6 +232,14 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     folder = fixture.folder_of(database)
     rows: list[list[Value]] = [[str(fixture.named(folder, str(name)))] for (name,) in pool.rows]
     return Parameters(types=["text"], rows=rows)
+
+
+def _by_name(names: list[str], pool: Parameters) -> dict[str, object]:
+    """What binds by `names` of each place; a name that stands twice has its first value."""
+    places = [place for place, name in enumerate(names) if name not in names[:place]]
+    rows = [[row[place] for place in places] for row in pool.rows]
+    parameters = Parameters(types=[pool.types[place] for place in places], rows=rows)
+    return {"names": [names[place] for place in places], "parameters": parameters}
 
 
 def columns(types: Mapping[str, str]) -> list[Column]:

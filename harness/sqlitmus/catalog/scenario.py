@@ -2,6 +2,7 @@
 modes, fixtures, runners.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -12,6 +13,7 @@ from sqlitmus.vocabulary.contract import (
     Flag,
     Model,
     Operation,
+    ParameterName,
     Parameters,
     Sequence,
     Type,
@@ -65,10 +67,17 @@ def _power_of_two(length: int) -> int:
     return length
 
 
+QUOTED = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
+)  # and comments
+
+
 class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values.
 
-    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. A
+    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters.
+    `names` are those of its `?`, by which values are bound as the axis `binding` says, and without
+    one where a runner can. A
     pool that is `given` takes the place of parameters that are drawn. Rows with `wide` integers,
     beyond 2^53, are read by the manner that holds them, where a runner has several; texts with
     `nul`, the character U+0000, by runners that read on behind it. Where `reals`
@@ -81,6 +90,7 @@ class ScenarioStep(Model):
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
     given: Parameters | None = None
+    names: list[ParameterName] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     tuples: int = Field(default=1, ge=1)
     repeat: int = 1
@@ -98,9 +108,16 @@ class ScenarioStep(Model):
         return len(self.given.rows) if self.given else 1
 
     def text(self, axes: Mapping[str, str]) -> str:
-        """The SQL with its braces filled."""
+        """The SQL with its braces filled, and with `names` unless it is bound by place."""
         placeholders = f"({', '.join('?' * len(self.parameters))})"
-        return self.sql.format(tuples=", ".join([placeholders] * self.tuples), **axes)
+        sql = self.sql.format(tuples=", ".join([placeholders] * self.tuples), **axes)
+        if not self.names or axes.get("binding", "named") != "named":
+            return sql
+        names = iter(self.names)
+        return _PARTS.sub(lambda part: next(names) if part[0] == "?" else part[0], sql)
+
+
+_PARTS = re.compile(rf"{QUOTED.pattern}|\?", re.DOTALL)
 
 
 class Query(Model):
@@ -114,6 +131,15 @@ def check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
     """Raise ValueError, with the place `at`, for a step whose parts do not fit together."""
     if step.tuples > 1 and any(p.generator in ("relative", "same") for p in step.parameters):
         raise ValueError(f"{at}.tuples: several tuples cannot have a relative or same parameter")
+    if step.names:
+        places = sum(part[0] == "?" for part in _PARTS.finditer(step.sql))
+        distinct = len({name[1:] for name in step.names})
+        given = len(step.given.types) if step.given else 0  # where a name may stand twice
+        if not len(step.names) == places == (given or distinct) == (given or len(step.parameters)):
+            raise ValueError(
+                f"{at}.names: there are {len(step.names)}, for {places} ? in the SQL and "
+                f"{len(step.parameters)} parameters; name each once, by other words than a prefix"
+            )
     unknown = step.only.keys() - first.keys()
     if unknown:
         raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
@@ -301,6 +327,15 @@ class Scenario(Model):
         for where, axis, value in named:
             if value not in self.axes.get(axis, []):
                 raise ValueError(f"{where} for {axis}={value}, which is not on an axis")
+        return self
+
+    @model_validator(mode="after")
+    def _binding(self) -> Self:
+        bindings = {*self.axes.get("binding", [])}
+        if bindings - {"positional", "named"}:
+            raise ValueError("axes.binding has other values than positional and named")
+        if "named" in bindings and any(s.parameters and not s.names for s in self.steps):
+            raise ValueError("axes.binding has named, so each step with parameters needs names")
         return self
 
 

@@ -70,7 +70,8 @@ Operation = Literal[
 ]
 FILES = ("open-file", "read-file")
 NAMED = ("get", "all", "iterate", "run", "open")  # operations that may bind by name
-ParameterName = Annotated[str, Field(pattern=r"^[:@$][A-Za-z][A-Za-z0-9_]*$")]
+NAME = r"^[:@$][A-Za-z][A-Za-z0-9_]*$"  # of a parameter, with its prefix
+ParameterName = Annotated[str, Field(pattern=NAME)]
 
 
 class Column(Model):
@@ -135,17 +136,21 @@ class Step(Model):
         columns = [(column.type, column.nullable) for column in self.columns]
         if self.operation == "read-file" and columns != [("blob", False)]:
             raise ValueError("read-file has one column, a blob that cannot be NULL")
-        width = len(self.parameters.types) if self.parameters else 0
-        if self.names and len({name[1:] for name in self.names}) != width:
-            raise ValueError(f"names differ without their prefix, one for each of {width} values")
-        if self.names and self.operation not in NAMED:
-            raise ValueError(f"{self.operation} binds no values by name")
         if self.texts & (self.texts - 1):
             raise ValueError("texts is a power of two")
         if self.texts > 1 and self.statement != "cached":
             raise ValueError("only a cached statement has several texts")
         if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
             raise ValueError("only get, all and iterate have values that can be left unread")
+        return self
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        width = len(self.parameters.types) if self.parameters else 0
+        if self.names and not len(self.names) == len({name[1:] for name in self.names}) == width:
+            raise ValueError(f"names differ without their prefix, one for each of {width} values")
+        if self.names and self.operation not in NAMED:
+            raise ValueError(f"{self.operation} binds no values by name")
         return self
 
 

@@ -246,6 +246,7 @@ def _part(
                 sql=sql.strip().rstrip(";").replace("{", "{{").replace("}", "}}"),
                 columns=columns,
                 given=given,
+                names=statements.names(statement.sql),
                 repeat=statement.repeat,
                 wide=wide,
                 nul=nul,

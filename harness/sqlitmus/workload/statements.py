@@ -17,17 +17,14 @@ from typing import Literal, NamedTuple, cast
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
 from sqlitmus.catalog.fixture import fresh_copy
-from sqlitmus.catalog.scenario import ColumnType, Parameter, ScenarioStep
+from sqlitmus.catalog.scenario import QUOTED, ColumnType, Parameter, ScenarioStep
 from sqlitmus.machine.proc import look_at_log
-from sqlitmus.vocabulary.contract import Operation, Parameters, Type
+from sqlitmus.vocabulary.contract import NAME, Operation, Parameters, Type
 from sqlitmus.vocabulary.text import listed, quoted
 from sqlitmus.workload.file import Drawn, Statement
 
 PATIENCE_S = 20.0
 STEP = 1000  # instructions of SQLite's virtual machine between two looks at the clock
-_QUOTED = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
-)
 _PLACE = re.compile(r"(?<![\w$])(?:[:@$][A-Za-z_]\w*|\?\d*)")
 
 
@@ -107,7 +104,7 @@ def judged(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compiled
 
 def _bare(sql: str) -> str:
     """`sql` with blanks in place of what is quoted or a comment."""
-    return _QUOTED.sub(lambda match: " " * len(match[0]), sql)
+    return QUOTED.sub(lambda match: " " * len(match[0]), sql)
 
 
 def positional(sql: str) -> tuple[str, list[int]]:
@@ -126,6 +123,15 @@ def positional(sql: str) -> tuple[str, list[int]]:
         order.append(number)
         text, end = f"{text}{sql[end : place.start()]}?", place.end()
     return text + sql[end:], order
+
+
+def names(sql: str) -> list[str]:
+    """The name at each place of a parameter; none where not all are names that a driver can bind
+    by, with or without the prefix."""
+    places = [place[0] for place in _PLACE.finditer(_bare(sql))]
+    bindable = all(re.fullmatch(NAME, place) for place in places)
+    bare = {place[1:] for place in places}
+    return places if bindable and len(bare) == len({*places}) else []
 
 
 @contextmanager
@@ -520,7 +526,8 @@ class Query(NamedTuple):
         cls, steps: Iterable[ScenarioStep], transaction: str = "none", most: int | None = None
     ) -> "Query":
         """The query that does these steps."""
-        done = [(step.text({}), bound(step.given) or [[]], step.repeat) for step in steps]
+        placed = {"binding": "positional"}
+        done = [(step.text(placed), bound(step.given) or [[]], step.repeat) for step in steps]
         return cls(transaction, done, most)
 
 

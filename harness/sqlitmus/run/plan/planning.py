@@ -130,7 +130,7 @@ def freeze(
             (n for n in among(context, fit) if context.catalog.runners[n].role == "floor"), None
         ),
         runners=[context.installed[n].planned() for n in among(context, cells)],
-        cases=[_sized(context, case) for case in cases],
+        cases=[_sized(context, _with_binding(context, case, cells)) for case in cases],
         cells=cells,
         counts=counts,
         fingerprint=context.fingerprint(),
@@ -160,6 +160,19 @@ def _sized(context: Context, case: PlannedCase) -> PlannedCase:
     in_files = any(step.operation == "read-file" for step in steps)
     size = fixture.bytes_of_files(file) if in_files else file.stat().st_size
     return case.model_copy(update={"database_bytes": size})
+
+
+def _with_binding(context: Context, case: PlannedCase, cells: Cells) -> PlannedCase:
+    """`case` with a note on how its values are bound, where its SQL has names and no axis decides;
+    those of a runner that has no names are then bound by place."""
+    steps = context.catalog.scenarios[case.scenario].steps
+    if "binding" in case.axes or not any(step.names for step in steps):
+        return case
+    runners = {name: context.installed[name].description for name in cells.get(case.id, [])}
+    others = [n for n, each in runners.items() if each and "named" not in each.features.bindings]
+    but = f", but by place with {listed(others)}, which binds no value by name" if others else ""
+    note = f"Values are bound by the names in the SQL{but}."
+    return case.model_copy(update={"notes": [*case.notes, note]})
 
 
 def _promise(

@@ -95,6 +95,7 @@ class Preparation:
                 engine=runner.spec.engine,
                 digest=case.witnessed().operations if digest else 0,
                 integers=runner.description.features.integers if runner.description else (),
+                bindings=runner.description.features.bindings if runner.description else (),
             )
         except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
             reason = f"its job cannot be made: {error}"
