@@ -26,7 +26,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts"),
+    *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts", "binding"),
 }
 
 
@@ -254,6 +254,11 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("scans.toml", '"normalised"', '"normal"', "there is no profile normal; expected"),
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
         ("suites.toml", '"durable"', '"durabel"', "'durabel'"),
+        ("writes.toml", '"@a", "@b", "@c"', '"@a", ":a", "@c"', "by other words than a prefix"),
+        ("writes.toml", '"@a", "@b", "@c"', '"@a", "@c"', "names: there are 3, for 4 ? in the"),
+        ("writes.toml", '"@a", "@b", "@c"', '"@a", "b", "@c"', "String should match pattern"),
+        ("writes.toml", 'names = ["@a",', '# ["@a",', "each step with parameters needs names"),
+        ("writes.toml", '["positional", "named"]', '["place", "named"]', "axes.binding has other"),
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
         (
             "suites.toml",

@@ -152,6 +152,37 @@ def test_wide_integers_are_read_as_the_runner_can() -> None:
         assert made.steps[0].integers == manner
 
 
+def test_values_are_bound_by_name_as_the_axis_says_whatever_the_runner_has() -> None:
+    placed, named = (job_of(f"insert-transaction{axis}").steps[0] for axis in ("", BY_NAME))
+    assert (placed.names, named.names) == ([], ["@a", "@b", "@c", "@d"])
+    assert placed.sql == "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
+    assert named.sql == "INSERT INTO sink(a, b, c, d) VALUES (@a, @b, @c, @d)"
+    assert placed.parameters == named.parameters
+    assert job_of("insert-transaction", bindings=["named"]).steps[0] == placed
+
+
+BY_NAME = "@binding=named"
+
+
+def test_without_an_axis_values_are_bound_by_name_where_the_runner_can() -> None:
+    rows = Parameters(types=["integer", "text", "integer"], rows=[[1, "a", 1], [2, "b", 2]])
+    known = with_step(
+        sql='SELECT ?, \'?\', "?" FROM (SELECT ? AS "?") WHERE ? -- ?',
+        names=[":b", "$a", ":b"],
+        parameters=[],
+        given=rows,
+    )
+    placed, named = (
+        job_of("get-pk", known=known, bindings=kinds).steps[0]
+        for kinds in (["positional"], ["positional", "named"])
+    )
+    assert (placed.names, placed.parameters) == ([], rows)
+    assert placed.sql == known.scenarios["get-pk"].steps[0].sql
+    assert named.names == [":b", "$a"]
+    assert named.sql == 'SELECT :b, \'?\', "?" FROM (SELECT $a AS "?") WHERE :b -- ?'
+    assert named.parameters == Parameters(types=["integer", "text"], rows=[[1, "a"], [2, "b"]])
+
+
 @pytest.mark.parametrize(("reals", "answer"), [("digits", "1.851852"), ("types", "real")])
 def test_a_verification_asks_for_what_all_sqlites_agree_on(reals: str, answer: str) -> None:
     known = with_step(

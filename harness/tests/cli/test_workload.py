@@ -63,6 +63,20 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     assert said["ranking"]["front"] == []
 
 
+def test_the_report_says_which_runners_bind_by_the_names_in_the_sql(service: Clone) -> None:
+    service.runner("a")
+    service.core()
+    file = FILE.replace("workers = 2", "workers = 1").replace("owner = ?", "owner = $owner")
+    service.write("my.toml", file)
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
+    assert done.code == 0, done.err
+    one, add, *_, mix = service.latest().plan().cases
+    assert one.sql == ["SELECT id, title FROM document WHERE owner = $owner LIMIT 1"]
+    said = "by the names in the SQL, but by place with core, which binds no value by name."
+    assert one.notes[-1] == mix.notes[-1] == f"Values are bound {said}"
+    assert not [note for note in add.notes if "by name" in note]
+
+
 def test_a_budget_that_is_too_small_keeps_the_mix_and_says_what_it_leaves_out(
     service: Clone,
 ) -> None:

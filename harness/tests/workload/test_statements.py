@@ -21,6 +21,7 @@ from sqlitmus.workload.statements import (
     limited,
     look,
     pool,
+    names,
     positional,
     rows_of,
     share,
@@ -172,6 +173,23 @@ def test_parameters_with_names_and_numbers_get_a_place_each(
     sql: str, written: str, order: list[int]
 ) -> None:
     assert positional(sql) == (written, order)
+
+
+@pytest.mark.parametrize(
+    ("sql", "bound_by"),
+    [
+        ("SELECT :a, @b, :a, ':c' -- :d", [":a", "@b", ":a"]),
+        ("SELECT :a, ?", []),
+        ("SELECT :a, ?1", []),
+        ("SELECT :a, @a", []),
+        ("SELECT :_a", []),
+        ("SELECT 1", []),
+    ],
+)
+def test_values_are_bound_by_name_where_each_place_has_one_that_every_driver_takes(
+    sql: str, bound_by: list[str]
+) -> None:
+    assert names(sql) == bound_by
 
 
 def test_a_value_goes_to_each_place_of_its_name() -> None:
