@@ -1,7 +1,7 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from sqlitmus.vocabulary.contract import (
     Connection,
     Database,
     EventLoop,
+    Features,
     Job,
     Measure,
     Parameters,
@@ -41,13 +42,12 @@ def make_job(
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
     digest: int = 0,
-    integers: Iterable[str] = (),
-    bindings: Iterable[str] = (),
+    features: Features | None = None,
 ) -> Job:
     """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms` (the least warm-up), `engine` (options of SQLite itself), `integers` and `bindings`
-    (kinds that it has) are the runner's own;
+    `warmup_ms` (the least warm-up), `engine` (options of SQLite itself) and `features` are the
+    runner's own;
     `digest` asks for so many operations with a digest after the measured iterations. In verify mode
     a writer beside does what it does in all iterations.
     """
@@ -68,7 +68,7 @@ def make_job(
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
-        steps=bound(steps, case, size, case.scenario, database, integers, bindings),
+        steps=bound(steps, case, size, case.scenario, database, features),
         transaction=variant.transaction or transaction,
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
@@ -197,28 +197,28 @@ def bound(
     size: int,
     seed: str,
     database: Path | None = None,
-    integers: Iterable[str] = (),
-    bindings: Iterable[str] = (),
+    features: Features | None = None,
 ) -> list[Step]:
-    """The steps with all that they bind, for a runner with such kinds of `integers` and `bindings`;
-    the axis `binding` asks for one whether the runner has it or not. Raises UsageError for names of
-    files that lie elsewhere than beside `database`."""
+    """The steps with all that they bind, in the manner that a runner with these `features` has,
+    where no axis asks for one. Raises UsageError for names of files that lie elsewhere than beside
+    `database`."""
     steps: list[Step] = []
     manner = {name: case.axes[name] for name in MANNER if name in case.axes}
-    binding = case.axes.get("binding") or ("named" if "named" in bindings else "positional")
+    features = features or Features()
+    named = case.axes.get("binding", "named" if "named" in features.bindings else "") == "named"
     for number, step in enumerate(specs):
         pool = pool_of(step, f"{seed}/{number}", size, steps)
         rows = step.operation in ("get", "all", "iterate")
         fields = {
             **manner,
             "operation": step.operation,
-            "sql": step.text({**case.axes, "binding": binding}),
+            "sql": step.text({**case.axes, "binding": "named" if named else "positional"}),
             "parameters": _named(step, pool, database),
-            **(_by_name(step.names, pool) if pool and step.names and binding == "named" else {}),
+            **(_by_name(step.names, pool) if pool and step.names and named else {}),
             "columns": columns(step.columns),
             "repeat": step.repeat,
             "fails": step.fails,
-            **({"integers": "bigint"} if step.wide and "bigint" in integers else {}),
+            **({"integers": "bigint"} if step.wide and "bigint" in features.integers else {}),
             "values": case.axes.get("values", "read") if rows else "read",
         }
         steps.append(Step.model_validate(fields))

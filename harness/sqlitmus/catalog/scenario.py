@@ -75,13 +75,12 @@ QUOTED = re.compile(
 class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values.
 
-    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters.
-    `names` are those of its `?`, by which values are bound as the axis `binding` says, and without
-    one where a runner can. A
-    pool that is `given` takes the place of parameters that are drawn. Rows with `wide` integers,
-    beyond 2^53, are read by the manner that holds them, where a runner has several; texts with
-    `nul`, the character U+0000, by runners that read on behind it. Where `reals`
-    come from functions that differ from one SQLite to another, verification compares their first
+    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. By
+    the `names` of its `?` values are bound if the axis `binding` says so, or, without one, where a
+    runner can. A pool that is `given` takes the place of parameters that are drawn. Rows with
+    `wide` integers, beyond 2^53, are read by the manner that holds them, where a runner has
+    several; texts with `nul`, the character U+0000, by runners that read on behind it. Where
+    `reals` come from functions that differ from one SQLite to another, verification compares their first
     digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
     """
 

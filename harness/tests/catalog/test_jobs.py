@@ -21,7 +21,16 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.generate import bound, column, pool, pool_of
 from sqlitmus.catalog.scenario import Generator, Parameter, Scenario, ScenarioStep
 from sqlitmus.run.plan.counts import Observed, Turning, allocate, work
-from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step, Value
+from sqlitmus.vocabulary.contract import (
+    Column,
+    EventLoop,
+    Features,
+    Job,
+    Measure,
+    Parameters,
+    Step,
+    Value,
+)
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import Clone
 from tests.known import KNOWN, case_of, job_of, read
@@ -148,7 +157,7 @@ def with_step(**changes: Any) -> Catalog:
 def test_wide_integers_are_read_as_the_runner_can() -> None:
     known = with_step(wide=True)
     for kinds, manner in ((["number", "bigint"], "bigint"), (["number"], "number")):
-        made = job_of("get-pk", known=known, integers=kinds)
+        made = job_of("get-pk", known=known, features=Features(integers=kinds))
         assert made.steps[0].integers == manner
 
 
@@ -158,7 +167,7 @@ def test_values_are_bound_by_name_as_the_axis_says_whatever_the_runner_has() -> 
     assert placed.sql == "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
     assert named.sql == "INSERT INTO sink(a, b, c, d) VALUES (@a, @b, @c, @d)"
     assert placed.parameters == named.parameters
-    assert job_of("insert-transaction", bindings=["named"]).steps[0] == placed
+    assert job_of("insert-transaction", features=Features(bindings=["named"])).steps[0] == placed
 
 
 BY_NAME = "@binding=named"
@@ -173,7 +182,7 @@ def test_without_an_axis_values_are_bound_by_name_where_the_runner_can() -> None
         given=rows,
     )
     placed, named = (
-        job_of("get-pk", known=known, bindings=kinds).steps[0]
+        job_of("get-pk", known=known, features=Features(bindings=kinds)).steps[0]
         for kinds in (["positional"], ["positional", "named"])
     )
     assert (placed.names, placed.parameters) == ([], rows)

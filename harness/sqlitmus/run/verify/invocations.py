@@ -94,8 +94,7 @@ class Preparation:
                 warmup_ms=runner.spec.least_warmup_ms(steps_of(spec, case.axes)),
                 engine=runner.spec.engine,
                 digest=case.witnessed().operations if digest else 0,
-                integers=runner.description.features.integers if runner.description else (),
-                bindings=runner.description.features.bindings if runner.description else (),
+                features=runner.description.features if runner.description else None,
             )
         except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
             reason = f"its job cannot be made: {error}"
