@@ -80,8 +80,8 @@ class ScenarioStep(Model):
     runner can. A pool that is `given` takes the place of parameters that are drawn. Rows with
     `wide` integers, beyond 2^53, are read by the manner that holds them, where a runner has
     several; texts with `nul`, the character U+0000, by runners that read on behind it. Where
-    `reals` come from functions that differ from one SQLite to another, verification compares their first
-    digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
+    `reals` come from functions that differ from one SQLite to another, verification compares their
+    first digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
     """
 
     operation: Operation
