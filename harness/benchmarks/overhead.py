@@ -48,6 +48,7 @@ CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
     "all": ("all of 100 rows", 8),
     "insert-transaction": ("insert, 100 rows per transaction", 4),
+    "insert-transaction@binding=named": ("the same, bound by name", 4),
 }
 LIMIT, LIMIT_BELOW_1_US = 1.03, 1.05
 TIMEOUT_S = 120.0

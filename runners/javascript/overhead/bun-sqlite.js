@@ -71,16 +71,19 @@ export function all(db, starts) {
   };
 }
 
-export function insertTransaction(db, values) {
-  const insert = db.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)");
+export function insertTransaction(db, values, named) {
+  const places = named ? "@a, @b, @c, @d" : "?, ?, ?, ?";
+  const insert = db.prepare(`INSERT INTO sink(a, b, c, d) VALUES (${places})`);
+  const add = named
+    ? (row) => insert.run({ "@a": row[0], "@b": row[1], "@c": row[2], "@d": row[3] })
+    : (row) => insert.run(row[0], row[1], row[2], row[3]);
   const mask = values.length - 1;
   let checksum;
   let affected;
   const hundred = db.transaction((first) => {
     let h = 0;
     for (let n = first; n < first + 100; n++) {
-      const row = values[n & mask];
-      const { changes } = insert.run(row[0], row[1], row[2], row[3]);
+      const { changes } = add(values[n & mask]);
       affected += changes;
       h = (Math.imul(h, 31) + changes) | 0;
     }

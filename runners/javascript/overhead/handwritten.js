@@ -40,6 +40,7 @@ const workloads = {
     driver.insertTransaction(
       db,
       rows.map(([a, b, c, d]) => [a, b, c, driver.blob(d)]),
+      "names" in job.steps[0],
     ),
 };
 const scenario = job.cell.split(/[@/]/)[0];

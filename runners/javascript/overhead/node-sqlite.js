@@ -71,10 +71,14 @@ export function all(db, starts) {
   };
 }
 
-export function insertTransaction(db, values) {
+export function insertTransaction(db, values, named) {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
-  const insert = db.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)");
+  const places = named ? "@a, @b, @c, @d" : "?, ?, ?, ?";
+  const insert = db.prepare(`INSERT INTO sink(a, b, c, d) VALUES (${places})`);
+  const add = named
+    ? (row) => insert.run({ a: row[0], b: row[1], c: row[2], d: row[3] })
+    : (row) => insert.run(row[0], row[1], row[2], row[3]);
   const mask = values.length - 1;
   return {
     before() {},
@@ -86,8 +90,7 @@ export function insertTransaction(db, values) {
         let h = 0;
         begin.run();
         for (let n = i * 100; n < i * 100 + 100; n++) {
-          const row = values[n & mask];
-          const { changes } = insert.run(row[0], row[1], row[2], row[3]);
+          const { changes } = add(values[n & mask]);
           affected += changes;
           h = (Math.imul(h, 31) + changes) | 0;
         }

@@ -34,7 +34,13 @@ pub fn prepare(
         Workload::All(_) => {
             c"SELECT id, created, email, score, active FROM users WHERE id >= ? ORDER BY id LIMIT 100"
         }
-        Workload::InsertTransaction(_) => c"INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)",
+        Workload::InsertTransaction(_, false) => {
+            c"INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
+        }
+        // Names are numbered as they come, which their author knows.
+        Workload::InsertTransaction(_, true) => {
+            c"INSERT INTO sink(a, b, c, d) VALUES (@a, @b, @c, @d)"
+        }
     };
     let null = ptr::null_mut();
     let mut direct = Direct {
@@ -74,7 +80,7 @@ impl Loop for Direct {
         match &self.workload {
             Workload::GetPk(keys) => self.get_pk(keys, first),
             Workload::All(keys) => self.all(keys, first),
-            Workload::InsertTransaction(rows) => self.insert_transaction(rows, first),
+            Workload::InsertTransaction(rows, _) => self.insert_transaction(rows, first),
         }
     }
 }

@@ -32,7 +32,8 @@ pub trait Loop {
 pub enum Workload {
     GetPk(Vec<i64>),
     All(Vec<i64>),
-    InsertTransaction(Vec<Sink>),
+    /// Its flag says whether values are bound by name.
+    InsertTransaction(Vec<Sink>, bool),
 }
 
 /// A row to insert.
@@ -128,7 +129,8 @@ fn workload(job: &Job) -> Result<Workload, Failure> {
         "get-pk" => rows.map(key).collect::<Option<_>>().map(Workload::GetPk),
         "all" => rows.map(key).collect::<Option<_>>().map(Workload::All),
         "insert-transaction" => {
-            rows.map(sink).collect::<Option<_>>().map(Workload::InsertTransaction)
+            let named = !step.names.is_empty();
+            rows.map(sink).collect::<Option<_>>().map(|rows| Workload::InsertTransaction(rows, named))
         }
         _ => return Err(unknown()),
     };

@@ -2,6 +2,7 @@
 
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Row, Statement, Transaction, TransactionBehavior,
+    named_params,
 };
 use sqlitmus_rust::access::Access;
 use sqlitmus_rust::failure::Failure;
@@ -69,10 +70,11 @@ pub fn prepare(
             let statement = connection.prepare(sql)?;
             Box::new(All { connection, statement, keys, operations })
         }
-        Workload::InsertTransaction(rows) => {
-            let statement =
-                connection.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)")?;
-            Box::new(InsertTransaction { connection, statement, rows, operations })
+        Workload::InsertTransaction(rows, named) => {
+            let places = if named { "@a, @b, @c, @d" } else { "?, ?, ?, ?" };
+            let sql = format!("INSERT INTO sink(a, b, c, d) VALUES ({places})");
+            let statement = connection.prepare(&sql)?;
+            Box::new(InsertTransaction { connection, statement, rows, named, operations })
         }
     })
 }
@@ -137,6 +139,7 @@ struct InsertTransaction<'c> {
     connection: &'c Connection,
     statement: Statement<'c>,
     rows: Vec<Sink>,
+    named: bool,
     operations: usize,
 }
 
@@ -154,7 +157,12 @@ impl Loop for InsertTransaction<'_> {
             let mut h = 0u32;
             for execution in operation * 100..operation * 100 + 100 {
                 let Sink { a, b, c, d } = &self.rows[execution & mask];
-                let changed = self.statement.execute((a, b.as_str(), c, d.as_slice()))?;
+                let changed = if self.named {
+                    let row = named_params! {"@a": a, "@b": b, "@c": c, "@d": d};
+                    self.statement.execute(row)?
+                } else {
+                    self.statement.execute((a, b.as_str(), c, d.as_slice()))?
+                };
                 h = h.wrapping_mul(31).wrapping_add(changed as u32);
                 affected += changed as u64;
             }
