@@ -90,9 +90,7 @@ def insert_transaction(
     return iteration
 
 
-def insert_by_name(
-    db: sqlite3.Connection, pool: list[tuple[int, str, float, bytes]]
-) -> Iteration:
+def insert_by_name(db: sqlite3.Connection, pool: list[tuple[int, str, float, bytes]]) -> Iteration:
     """The same from a dict for each row."""
     execute, mask = db.execute, len(pool) - 1
 
