@@ -74,7 +74,7 @@ export const source = {
   },
   cached: (step, q, args) => source.call(step, `db.query(${q})${bigints(step)}`, args),
   finalize: (s) => `${s}.finalize();`,
-  // without `strict: true` a key has its prefix
+  // with its prefix, as the documentation asks without `strict: true`
   key: JSON.stringify,
   inTransaction: "db.inTransaction",
   failedWith: (error, code) => `(${error}.errno & 255) === ${code}`,
