@@ -181,7 +181,9 @@ fn names(path: &str, step: &Step) -> Result<(), String> {
         return Ok(());
     }
     if !step.operation.takes_names() {
-        return Err(format!("{path}: expected none, because this operation binds no values by name"));
+        return Err(format!(
+            "{path}: expected none, because this operation binds no values by name"
+        ));
     }
     for (number, name) in step.names.iter().enumerate() {
         let mut letters = name.chars();

@@ -130,7 +130,9 @@ fn workload(job: &Job) -> Result<Workload, Failure> {
         "all" => rows.map(key).collect::<Option<_>>().map(Workload::All),
         "insert-transaction" => {
             let named = !step.names.is_empty();
-            rows.map(sink).collect::<Option<_>>().map(|rows| Workload::InsertTransaction(rows, named))
+            rows.map(sink)
+                .collect::<Option<_>>()
+                .map(|rows| Workload::InsertTransaction(rows, named))
         }
         _ => return Err(unknown()),
     };
