@@ -315,10 +315,11 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
 
 def _looked(plan: Plan, looks: Sequence[Look]) -> Plan:
     """The plan with the blocks that each case has: as it shared them, and as its looks left it."""
-    ended, blocks, most = dict(plan.sets), plan.blocks, MOST_EXTENDED * plan.blocks
+    ended, blocks = dict(plan.sets), plan.blocks
+    most = MOST_EXTENDED * max(blocks, plan.foreseen or 0)
     for look in looks:
         if look.until > most:
             raise RunDataError(f"look after {look.blocks} blocks: $.until: more than {most} blocks")
         ended |= {case: look.blocks for case in look.settled if case not in ended}
-        blocks = look.until
+        blocks = plan.blocks if plan.foreseen else look.until
     return plan.model_copy(update={"ended": ended, "blocks": blocks})

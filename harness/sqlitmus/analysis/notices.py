@@ -92,6 +92,8 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
         yield Notice("settled", complete, planned, level=pocock(looks), looks=looks)
     elif complete < planned:
         yield Notice("holes", complete, planned)
+    if run.plan.foreseen:
+        yield Notice("late", planned, run.plan.foreseen)
     if run.plan.sets:
         yield Notice("shared", len(run.plan.sets), planned, names=_numbers(run.plan.sets))
     if settled := _settled(run.plan):

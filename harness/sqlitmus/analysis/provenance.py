@@ -24,11 +24,7 @@ def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
     """How long a block of all cases took, the median; None where nobody looked. Blocks after the
     first case has ended have fewer."""
     whole = min(plan.ended.values(), default=plan.blocks)
-    lasted = [
-        (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
-        for block in blocks
-        if plan.place(block.block) < whole
-    ]
+    lasted = [block.seconds for block in blocks if plan.place(block.block) < whole]
     return median(lasted) if lasted else None
 
 

@@ -35,6 +35,14 @@ def compared(
     return pairs + (advice.compared() if advice else [])
 
 
+class Budget(Model):
+    """The `seconds` that all blocks may take together; `least` are measured however long they
+    take."""
+
+    seconds: float = Field(gt=0)
+    least: int = Field(ge=1)
+
+
 class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the names of runners per case id.
 
@@ -48,7 +56,8 @@ class Plan(Model):
     counts have rounds; the work of a single thread is done on `processor`, where there is one.
     `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
     cell that has several. `sets` are cases that take part in so many of the first blocks only, of
-    each of the `sittings`, which were begun one by one.
+    each of the `sittings`, which were begun one by one. Where the time of the `budget` was up
+    earlier, `blocks` are those that there was time for, in place of `foreseen`.
     `ended` are these and those that were settled at a planned look, with the blocks that they have;
     it is empty in the file, and known when a run is read.
     """
@@ -69,6 +78,8 @@ class Plan(Model):
     sessions: int = Field(default=1, ge=1)
     sittings: int = Field(default=1, ge=1)
     pause_s: float = 0
+    budget: Budget | None = None
+    foreseen: int | None = None
     looks: int = Field(default=1, ge=1)
     correction: Correction
     reference: str
@@ -112,7 +123,25 @@ class Plan(Model):
             )
         more = {name: getattr(self, name) // self.sittings for name in ("blocks", "sessions")}
         grown = {name: getattr(self, name) + each for name, each in more.items()}
-        return self.model_copy(update={**grown, "sittings": self.sittings + 1})
+        grown["sittings"] = self.sittings + 1
+        return self.model_copy(update={**grown, "budget": None, "foreseen": None})
+
+    def shortened(self, blocks: int, foreseen: int) -> Self:
+        """The plan of a run that had time for so many `blocks` of those `foreseen`.
+
+        The error is spent at the planned looks that it came to and at its end. These lie closer
+        together than equally spaced ones, so they err less often.
+        """
+        taken = [self.blocks * look // self.looks <= blocks for look in range(1, self.looks)]
+        return self.model_copy(
+            update={
+                "blocks": blocks,
+                "foreseen": foreseen,
+                "sessions": max(self.sessions * blocks // self.blocks, 1),
+                "sets": {case: number for case, number in self.sets.items() if number < blocks},
+                "looks": 1 + sum(taken),
+            }
+        )
 
     def place(self, block: int) -> int:
         """The number of `block` in its sitting, whose first blocks have the `sets` of a case."""

@@ -91,6 +91,7 @@ NoticeKind = Literal[
     "shared",
     "ended",
     "holes",
+    "late",
     "few blocks",
     "flat",
     "sqlite",

@@ -154,6 +154,8 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
         blocks = plan.blocks * look // plan.looks
         if not measuring.until(blocks):
             return Ended(Exit.INTERRUPTED, path)
+        if measuring.late:
+            return measuring.end()
         # What was measured beyond a look, in an earlier sitting, must not enter its decision.
         if measuring.agenda.beyond(blocks) or measuring.agenda.looked(blocks) or not settled:
             continue

@@ -122,6 +122,11 @@ class Block(Model):
     after: Conditions
     idle: dict[str, float] = {}
 
+    @property
+    def seconds(self) -> float:
+        """How long it took; of one that was cut off and resumed, since then."""
+        return (self.after.monotonic_ns - self.before.monotonic_ns) / 1e9
+
 
 IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
 

@@ -166,10 +166,10 @@ class RunDirectory:
         with opened(self.file, write=True) as db:
             db.execute("UPDATE run SET gate = ?", (json.dumps({"lines": [*sentences]}),))
 
-    def finish(self) -> None:
-        """Mark the run as complete, and leave one file that reading adds none to."""
+    def finish(self, plan: Plan) -> None:
+        """Mark the run as complete by `plan`, and leave one file that reading adds none to."""
         with opened(self.file, write=True) as db:
-            db.execute("UPDATE run SET complete = 1")
+            db.execute("UPDATE run SET plan = ?, complete = 1", (plan.model_dump_json(),))
         # Whoever reads it just now keeps the log, which does no harm.
         with closing(connection(self.file, write=True)) as db, suppress(sqlite3.OperationalError):
             db.execute("PRAGMA busy_timeout = 1000")

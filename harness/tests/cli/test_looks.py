@@ -1,11 +1,18 @@
-"""Planned looks of a suite: settled cases end there, and the others get their time."""
+"""Where a run ends: at planned looks settled cases do, and the others get their time; a run that is
+slower than its pilot ends within its time budget.
+"""
 
+import os
+import signal
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.results.report import Report
+from sqlitmus.run.measure.blocks import LATE
 from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
@@ -128,3 +135,140 @@ def cut(run: RunDirectory, invocations: int) -> None:
     change(run.path, f"DELETE FROM sample WHERE id > {invocations}")
     change(run.path, "DELETE FROM block WHERE block >= 15")
     change(run.path, "UPDATE run SET complete = 0")
+
+
+# a run that is slower than its pilot --------------------------------------------------------------
+
+
+def slowed(desk: Desk, by_s: Callable[[int], float]) -> None:
+    """Let the so-manieth invocation that is measured take so many seconds more than its figures
+    say, as on a machine that others have begun to use."""
+    numbers: list[int] = []
+
+    def late(_name: str, _number: int) -> None:
+        numbers.append(len(numbers) + 1)
+        desk.instant.now_ns += round(1e9 * by_s(numbers[-1]))
+
+    desk.instant.before = late
+
+
+def lasted(run: RunDirectory) -> list[float]:
+    return [block.seconds for block in run.blocks()]
+
+
+def granted(run: RunDirectory) -> tuple[float, int]:
+    """Seconds that blocks may take, and how many there are however long they take."""
+    budget = run.plan().budget
+    assert budget is not None
+    return budget.seconds, budget.least
+
+
+def test_a_run_that_is_slower_than_its_pilot_keeps_its_budget_and_says_so(desk: Desk) -> None:
+    slowed(desk, lambda number: 0.05 if number > 40 else 0.0)
+    assert desk.run(mode="piloted", time_budget_s=12.0).exit == 0
+    run = desk.clone.latest()
+    plan, spent = run.plan(), lasted(run)
+    assert plan.foreseen is not None
+    assert 10 <= plan.blocks < plan.foreseen
+    assert run.complete()
+    # as many as fit: another one like them would not have
+    most = (1 + LATE) * granted(run)[0]
+    assert sum(spent) <= most < sum(spent) + sum(spent) / len(spent)
+    assert blocks(desk) == {"get": plan.blocks, "all": plan.blocks}
+    made = report(desk)
+    assert (made.blocks_complete, made.blocks_planned) == (plan.blocks, plan.blocks)
+    (words,) = (text for text in notices(made) if "pilot foretold" in text)
+    assert words == (
+        f"{plan.foreseen} blocks were planned and {plan.blocks} measured: they took longer than "
+        "the pilot foretold, and the next one would have ended beyond the time budget. No figure "
+        "decided where the run ended, so its intervals hold."
+    )
+    assert f"\n{plan.blocks} of {plan.foreseen} blocks: they took longer than" in desk.said()
+
+
+def test_a_run_that_keeps_its_pace_has_all_its_blocks(desk: Desk) -> None:
+    assert desk.run(mode="piloted", time_budget_s=12.0).exit == 0
+    run = desk.clone.latest()
+    assert (run.plan().foreseen, len(lasted(run))) == (None, run.plan().blocks)
+    assert "pilot foretold" not in desk.said() + "".join(notices(report(desk)))
+
+
+def test_what_will_not_give_a_verdict_is_said_while_it_runs(desk: Desk) -> None:
+    slowed(desk, lambda number: 0.2 if number > 40 else 0.0)
+    desk.run(mode="piloted", time_budget_s=12.0)
+    run = desk.clone.latest()
+    assert 3 < run.plan().blocks < 10 < (run.plan().foreseen or 0)
+    told = desk.said()
+    assert told.count("blocks take longer than the pilot foretold: the time budget has room") == 1
+    assert "fewer than 10 give figures but no verdicts\n" in told
+    assert "complete blocks: fewer than 10 never give a verdict" in "".join(notices(report(desk)))
+
+
+@pytest.mark.parametrize("number", [54, 58])
+def test_a_resumed_run_counts_the_blocks_that_were_finished(desk: Desk, number: int) -> None:
+    desk.run(mode="piloted", time_budget_s=12.0, label="piloted")
+
+    def interrupted(each: int) -> float:
+        if each == number:
+            os.kill(os.getpid(), signal.SIGINT)
+        return 0.05
+
+    slowed(desk, interrupted)
+    # the pilot is remembered, so all invocations are of blocks: 54 end one, 58 lie within one
+    assert desk.run(mode="piloted", time_budget_s=12.0, label="cut").exit == 130
+    run = desk.clone.latest()
+    assert len(lasted(run)) == 9
+    slowed(desk, lambda _number: 0.05)
+    assert desk.resume(run.path).exit == 0
+    spent, budget_s = lasted(run), granted(run)[0]
+    assert budget_s / max(spent) < len(spent) < (run.plan().foreseen or 0)
+    assert sum(spent) <= (1 + LATE) * budget_s
+
+
+def test_the_fewest_blocks_that_a_mode_promises_are_measured(desk: Desk) -> None:
+    desk.clone.replace("scenarios/modes.toml", "pilot = 2", "pilot = 2\nbudget_s = 9")
+    slowed(desk, lambda _number: 5.0)
+    desk.run(mode="piloted")
+    run = desk.clone.latest()
+    assert granted(run)[1] == run.plan().blocks == len(lasted(run)) == 10
+
+
+@pytest.mark.parametrize(("late_s", "looks"), [(0.8, 1), (0.5, 2)])
+def test_the_error_is_spent_at_looks_that_there_was_time_for(
+    desk: Desk, late_s: float, looks: int
+) -> None:
+    for name in ("a", "b"):
+        desk.instant.paces[name] = lambda _, n: 1100 * (0.9, 1.2, 1.0, 1.1)[n % 4]
+    slowed(desk, lambda _number: late_s)
+    desk.run(mode="looking", time_budget_s=60.0)
+    plan = desk.clone.latest().plan()
+    assert plan.foreseen is not None
+    assert (plan.looks, plan.blocks >= plan.foreseen // 2) == (looks, looks == 2)
+    told = [text for text in report(desk).method if "Earlier looks spend" in text]
+    assert bool(told) == (looks == 2)
+    assert report(desk).blocks_complete == plan.blocks
+
+
+def test_a_run_in_sessions_ends_with_a_whole_one(desk: Desk) -> None:
+    desk.clone.replace(
+        "scenarios/modes.toml",
+        "blocks = 30\nlooks = 2",
+        "blocks = 10\nsessions = 4",
+    )
+    slowed(desk, lambda _number: 0.35)
+    desk.run(mode="looking", time_budget_s=80.0)
+    plan = desk.clone.latest().plan()
+    assert (plan.blocks, plan.sessions, plan.foreseen) == (33, 3, 44)
+    assert report(desk).blocks_complete == 33
+
+
+def test_another_sitting_of_a_late_run_is_as_long_as_its_first(desk: Desk) -> None:
+    slowed(desk, lambda number: 0.05 if number > 40 else 0.0)
+    desk.run(mode="piloted", time_budget_s=12.0)
+    run = desk.clone.latest()
+    first = run.plan().blocks
+    again: dict[str, Any] = {"again": True}
+    assert desk.resume(run.path, **again).exit == 0
+    plan = run.plan()
+    assert (plan.blocks, plan.sittings, plan.budget) == (2 * first, 2, None)
+    assert report(desk).blocks_complete == 2 * first

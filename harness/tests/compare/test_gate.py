@@ -366,6 +366,21 @@ def test_an_open_case_goes_on_to_the_last_block_and_strict_does_not_let_it_pass(
     assert desk.clone.latest().plan().strict == strict
 
 
+def test_a_gate_that_runs_late_is_given_at_the_level_of_the_looks_it_took(desk: Desk) -> None:
+    wild = (0.9, 1.2, 1.0, 1.1, 0.8)
+    desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
+
+    def late(_name: str, _number: int) -> None:
+        desk.instant.now_ns += 450_000_000
+
+    desk.instant.before = late
+    done = compare(desk, 0.05, blocks=None, time_budget_s=28.0)
+    plan = desk.clone.latest().plan()
+    assert (done.exit, plan.foreseen, plan.looks) == (0, 30, 2)
+    assert 10 < plan.blocks == blocks(desk) < 20
+    assert any("any of 2 planned looks" in text for text in report(done).method)
+
+
 def test_strict_passes_what_is_clear(desk: Desk) -> None:
     assert compare(desk, 0.05, strict=True).exit == 0
 

@@ -31,7 +31,7 @@ from sqlitmus.run import session
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.blocks import Seating
 from sqlitmus.run.plan import counts as pace
-from sqlitmus.run.plan import pilot
+from sqlitmus.run.plan import pilot, planning
 from sqlitmus.run.processes.process import Laps, Timing
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.processes.relay import Abandoned, Relay
@@ -292,7 +292,8 @@ class Desk:
         monkeypatch.setattr(blocks, "probe", lambda: PROBE_NS)
         monkeypatch.setattr(pace, "probe", lambda: PROBE_NS)
         clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
-        monkeypatch.setattr(pilot, "time", clock)
+        for module in (pilot, planning):
+            monkeypatch.setattr(module, "time", clock)
         monkeypatch.setattr(
             definitions,
             "load",
@@ -306,12 +307,10 @@ class Desk:
         told = Progress(self.stderr)
         return session.run(asked, definitions.load(), paths.tools(), told, settled)
 
-    def resume(self, path: Path) -> session.Ended:
-        """Go on with the run at `path`."""
-        told = Progress(self.stderr)
-        return session.resume(
-            path, session.Options(), definitions.load(), paths.tools(), told, settled, force=False
-        )
+    def resume(self, path: Path, *, again: bool = False) -> session.Ended:
+        """Go on with the run at `path`, or begin one more sitting of it."""
+        given = (session.Options(), definitions.load(), paths.tools(), Progress(self.stderr))
+        return session.resume(path, *given, settled, force=False, again=again)
 
     def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
         """The command line, within this process."""

@@ -39,10 +39,10 @@ def made(
 @pytest.mark.parametrize(
     ("left_s", "left_out"),
     [
-        (100.0, []),
-        (99.9, ["rare"]),
-        (90.0, ["rare"]),
-        (89.9, ["rare", "some"]),
+        (110.01, []),  # ten blocks of 10 s, and a tenth more
+        (109.9, ["rare"]),
+        (99.1, ["rare"]),
+        (98.9, ["rare", "some"]),
         (1.0, ["rare", "some", "often"]),
     ],
 )

@@ -288,6 +288,16 @@ def test_looking_three_times_errs_as_often_as_promised() -> None:
     assert (p <= pocock(3)).any(axis=1).mean() == pytest.approx(0.05, abs=0.002)
 
 
+@pytest.mark.parametrize("after", [(10, 15), (10, 20, 21), (10, 20, 29)])
+def test_a_last_look_that_comes_early_errs_no_more_often(after: tuple[int, ...]) -> None:
+    """As at the end of a run whose time budget was up before all of its blocks."""
+    walks = np.random.default_rng(9).normal(size=(100_000, 30)).cumsum(axis=1)
+    seen = [*after]
+    z = np.abs(walks[:, np.array(seen) - 1]) / np.sqrt(seen)
+    p = 2 * scipy.stats.norm.sf(z)
+    assert (p <= pocock(len(seen))).any(axis=1).mean() < 0.052
+
+
 @pytest.mark.parametrize(("looks", "alpha"), [(0, 0.05), (2, 0.0), (2, 1.0)])
 def test_pocock_refuses_what_is_no_plan(looks: int, alpha: float) -> None:
     with pytest.raises(ValueError, match="pocock needs"):

@@ -73,7 +73,7 @@ def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
     run.add(records[2:])
     assert run.samples() == [each.sample for each in records]
     assert not run.complete()
-    run.finish()
+    run.finish(PLAN)
     assert run.complete()
     assert {path.name for path in run.path.iterdir()} == {FILE, "logs"}
     assert ask(run.path, "SELECT figure, value FROM result WHERE block = 0") == [
@@ -148,7 +148,7 @@ def test_whoever_is_killed_has_lost_nothing_but_a_set(run: RunDirectory) -> None
 def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Path) -> None:
     """A finished run has a rollback journal while its gate is written."""
     run.add([record(0)])
-    run.finish()
+    run.finish(PLAN)
     db = sqlite3.connect(run.file, isolation_level=None)
     db.execute("PRAGMA cache_size = 1")
     db.execute("BEGIN")
@@ -175,7 +175,7 @@ def test_a_run_ends_while_it_is_read(run: RunDirectory) -> None:
     run.add([record(0)])
     with opened(run.file) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
-        run.finish()
+        run.finish(PLAN)
     assert run.complete()
 
 

@@ -159,6 +159,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "holes": lambda n: (
         f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
     ),
+    "late": lambda n: (
+        f"{counted(n.of, 'block')} were planned and {n.count} measured: they took longer than the "
+        "pilot foretold, and the next one would have ended beyond the time budget. No figure "
+        "decided where the run ended, so its intervals hold."
+    ),
     "few blocks": lambda n: (
         f"{counted(n.count, 'complete block')}: fewer than {n.of} never give a verdict, and fewer "
         "than 2 no ratio."

@@ -202,9 +202,9 @@ class Agenda:
         return planned.longest().of(case) if planned else case
 
     def seconds(self, slot: Slot) -> float:
-        """How long it is expected to take."""
-        given_up = (slot.case, slot.runner) in self._given_up
-        return 0.0 if given_up else (self._planned(slot) or _UNPLANNED).seconds
+        """How long it was expected to take; nothing if it is given up before its turn."""
+        never = (slot.case, slot.runner) in self._given_up and not self.done(slot)
+        return 0.0 if never else (self._planned(slot) or _UNPLANNED).seconds
 
     def _planned(self, slot: Slot) -> Counts | None:
         return self._plan.counts.get(slot.case, {}).get(slot.runner)

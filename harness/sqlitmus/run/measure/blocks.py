@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from sqlitmus.catalog.cases import Cells, PlannedCase
+from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import conditions
@@ -207,8 +207,13 @@ def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
 # All invocations of a plan, one after the other, each saved before the next one starts.
 
 
+LATE = 0.05  # of the seconds of a budget, by which the last block may end later
+SEEN = 2  # blocks that tell the pace; the first is slower, since it gives digests
+
+
 class Measuring:
-    """A run under way: what is planned, what is done, what was given up."""
+    """A run under way: what is planned, what is done, what was given up; `late` when there is no
+    time for another block."""
 
     def __init__(
         self, plan: Plan, directory: RunDirectory, context: Context, answers: Answers, fit: Cells
@@ -219,18 +224,21 @@ class Measuring:
         self._answers = answers
         self.agenda = Agenda(plan, directory, answers, fit)
         self._passes = directory.blocks()
+        self.late = self._warned = False
         self._done = 0  # slots since a sentence told how many
         self._idle: dict[str, list[float]] = {}  # of the block under way, by runner
         context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
-        """Go on until `blocks` are whole; False if the user asked to stop before that."""
+        """Go on until `blocks` are whole, or it is `late`; False if the user asked to stop."""
         planned = self.agenda.until(blocks)
         whole = self.agenda.until(self.agenda.blocks)  # what a look ends is not known before it
         open_ = [slot for slot in whole if not self.agenda.done(slot)]
         pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
         remaining = Remaining(sum(map(self.agenda.seconds, open_)) + pauses * self._plan.pause_s)
         for block, slots in groupby(planned, key=lambda slot: slot.block):
+            if self._is_late(block):
+                break
             if self._begins_session(block) and not self._rest(block, remaining):
                 return False
             if not self._block(block, list(slots), remaining):
@@ -258,8 +266,15 @@ class Measuring:
             )
 
     def end(self) -> Ended:
-        """Mark the run as complete, and say why if nothing was measured."""
-        self._directory.finish()
+        """Mark the run as complete, and say why if not all, or nothing, was measured."""
+        plan = self._plan
+        if self.late:
+            plan = plan.shortened(len(self._passes), self.agenda.blocks)
+            self._context.progress.insist(
+                f"{plan.blocks} of {plan.foreseen} blocks: they took longer than the pilot "
+                "foretold, and there is no time for another one"
+            )
+        self._directory.finish(plan)
         if "ok" not in self.agenda.outcomes:
             reasons = {
                 f"{record.runner} ({record.outcome}: {record.reason})": None
@@ -276,6 +291,31 @@ class Measuring:
         return self._session(block) != self._session(max(block - 1, 0)) and not self.agenda.beyond(
             block
         )
+
+    def _is_late(self, block: int) -> bool:
+        """Whether `block`, or the session that it begins, would end beyond the time budget by the
+        pace of all blocks so far. Warns once where there is no time for a verdict."""
+        plan, budget, before = self._plan, self._plan.budget, len(self._passes)
+        each = plan.blocks // plan.sessions if plan.sessions > 1 else 1
+        if budget is None or block < max(budget.least, before) or block % each or self.late:
+            return self.late
+        ahead = [slot for slot in self.agenda.until(block + each) if slot.block >= block]
+        foretold_s = sum(map(self.agenda.seconds, self.agenda.until(block)))
+        ahead_s = sum(map(self.agenda.seconds, ahead))
+        if not foretold_s or not ahead_s:  # all are given up
+            return False
+        spent_s = sum(of.seconds for of in self._passes)
+        next_s = ahead_s * spent_s / foretold_s
+        more = int(((1 + LATE) * budget.seconds - spent_s) / next_s)
+        fit = before + more * each
+        if not self._warned and before >= SEEN and fit < MINIMUM_BLOCKS <= plan.blocks:
+            self._warned = True
+            self._context.progress.insist(
+                "blocks take longer than the pilot foretold: the time budget has room for about "
+                f"{fit}, and fewer than {MINIMUM_BLOCKS} give figures but no verdicts"
+            )
+        self.late = more < 1
+        return self.late
 
     def _rest(self, block: int, remaining: Remaining) -> bool:
         """The pause before the session that `block` begins; False if asked to stop."""

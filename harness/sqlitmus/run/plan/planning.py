@@ -15,7 +15,7 @@ from sqlitmus.catalog import fixture, plan
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, steps_of
 from sqlitmus.catalog.choose import choose, choose_claims, of_claims
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Plan, canaries, compared
+from sqlitmus.catalog.plan import Budget, Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
 from sqlitmus.run.plan.budget import Extent, beyond, budget_s, extent, line_of, shares, shortened
@@ -108,6 +108,10 @@ def freeze(
     context.progress.say(_promise(options, counts, foretold, planned, looks))
     label = options.label or options.whole
     now = free_moment(options.folder, label)
+    budget = None
+    if left_s and not options.blocks:
+        room_s = max(left_s - (planned.sessions - 1) * mode.pause_s, 1e-3)
+        budget = Budget(seconds=room_s, least=1 if obeyed else MINIMUM_BLOCKS)
     return Plan(
         **{name: getattr(options, name) for name in KEPT},
         run=name_of(now, label),
@@ -122,6 +126,7 @@ def freeze(
         sets=planned.sets,
         sessions=planned.sessions,
         pause_s=mode.pause_s,
+        budget=budget,
         looks=looks,
         reference=reference,
         canary=canary,
