@@ -60,7 +60,7 @@ workload *ARGS:
 advise *ARGS:
     @python -m sqlitmus advise "$@"
 
-# Make the database of the example in docs/workload
+# Make the databases of the examples in docs/workload
 example-database:
     @python harness/benchmarks/example_database.py
 
@@ -104,6 +104,11 @@ bench-page *CELLS:
 [group("work on sqlitmus")]
 bench-truth *ARGS:
     @python harness/benchmarks/truth.py "$@"
+
+# What an answer on databases as services have them costs: seconds, edits, minutes, verdicts
+[group("work on sqlitmus")]
+bench-corpora *ARGS:
+    @python harness/benchmarks/corpora.py "$@"
 
 # Where do other tools win? Bias, spread and time of sqlitmus and its peers; over an hour, or less with --quick
 [group("work on sqlitmus")]

@@ -1,9 +1,11 @@
-"""Makes `docs/workload/app.db`: 50 MB, as the example of a workload needs it."""
+"""Makes the databases of the examples in `docs/workload`: `app.db`, 50 MB, and `chat.db`, 90 MB."""
 
 import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+
+from benchmarks import corpora
 
 DOCUMENTS, OWNERS, WORDS = 40_000, 2_000, 10_000
 SCHEMA = """
@@ -44,10 +46,12 @@ def write(file: Path, documents: int = DOCUMENTS) -> None:
 
 
 def main() -> None:
-    """The example's own."""
-    file = Path(__file__).parents[2] / "docs/workload/app.db"
-    write(file)
-    print(f"{file}: {file.stat().st_size / 2**20:.0f} MB")
+    """Those of both examples."""
+    write(corpora.EXAMPLES / "app.db")
+    for name, size in corpora.SIZES.items():
+        corpora.build(name, corpora.EXAMPLES, size)
+    for file in sorted(corpora.EXAMPLES.glob("*.db")):
+        print(f"{file}: {file.stat().st_size / 2**20:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -1,24 +1,29 @@
 """Databases as services have them: each runner answers for each of them, or lacks what is named."""
 
+import inspect
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from benchmarks import corpora as benchmark
+from benchmarks.corpora import CORPORA, HEADS
+from benchmarks.corpora import build as database
 from sqlitmus.catalog import definitions
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
 from sqlitmus.workload.parts import parts_of
 from sqlitmus.workload.scenarios import MIX, catalogue
 from sqlitmus.workload.statements import bound
+from sqlitmus.workload.template import template
 from tests import left_out
 from tests.faults.stage import Stage
 
-HERE = Path(__file__).parent / "corpora"
-CORPORA = sorted(file.stem for file in HERE.glob("*.sql"))
 DEADLINE_S = 600.0
 NUL = "its driver reads a text up to the first U+0000, which texts of this case hold"
 LACKING = {
@@ -39,10 +44,9 @@ NOTED = {
 
 def build(folder: Path, name: str) -> Path:
     """The workload's file of a corpus, beside its database."""
-    with closing(sqlite3.connect(folder / f"{name}.db", isolation_level=None)) as connection:
-        connection.executescript((HERE / f"{name}.sql").read_text("utf-8"))
+    database(name, folder)
     file = folder / f"{name}.toml"
-    file.write_bytes((HERE / file.name).read_bytes())
+    file.write_bytes(CORPORA[name].with_suffix(".toml").read_bytes())
     return file
 
 
@@ -54,6 +58,47 @@ def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
     assert len(scenarios) >= 8
     noted = {at for at, spec in scenarios.items() if spec.notes}
     assert noted - {MIX} == NOTED.get(name, set())
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_what_init_proposes_can_be_compared_as_it_is(name: str, tmp_path: Path) -> None:
+    file, made = tmp_path / "my.toml", database(name, tmp_path)
+    file.write_text(template(made, made.name, file.name, name), encoding="utf-8")
+    source = read(file, definitions.load())
+    copy = snapshot(source.database, tmp_path)
+    proposed = set(source.workload.query)
+    assert proposed
+    assert proposed <= set(catalogue(source, copy, definitions.load()).scenarios)
+
+
+def test_a_corpus_can_be_as_large_as_a_services(tmp_path: Path) -> None:
+    small, large = (database("chat", tmp_path, size).stat().st_size for size in (1, 8))
+    assert 4 * small < large < 12 * small
+
+
+def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, hyperfine_program: str) -> None:
+    for runner in ("rust", "node"):
+        left_out.tool(runner)
+    clone = Stage(tmp_path, hyperfine_program).real()
+    script = inspect.getfile(benchmark)
+    words = "--only tenant --small --time-budget 1s -- --mode smoke -r rust -r node".split()
+    done = subprocess.run(
+        [sys.executable, script, *words],
+        env=clone.environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    head, _, row = done.stdout.splitlines()
+    assert head == f"| {' | '.join(HEADS)} |"
+    name, size, _, edits, _, blocks, verdicts, mix = row.strip("| ").split(" | ")
+    assert (name, edits, blocks) == ("tenant", "0", "1")
+    assert float(size) > 0
+    assert verdicts.startswith("0 of ")  # one block gives none
+    assert mix == "0 of 0"
 
 
 @pytest.mark.parametrize("name", CORPORA)

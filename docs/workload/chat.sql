@@ -1,5 +1,7 @@
 -- A chat: full-text search kept in step by triggers, JSON, foreign keys, partial and expression
--- indexes, tables without rowid, blobs, texts beyond ASCII.
+-- indexes, tables without rowid, blobs, texts beyond ASCII. Its size is in temp.scale: 600 messages
+-- of 60 users for 1, and so many times more for others. Nothing in it is random.
+CREATE TEMP TABLE IF NOT EXISTS scale AS SELECT 1 AS size;
 PRAGMA user_version = 12;
 CREATE TABLE user(
     id INTEGER PRIMARY KEY,
@@ -54,24 +56,31 @@ CREATE TRIGGER message_changed AFTER UPDATE OF body ON message BEGIN
     INSERT INTO message_text(message_text, rowid, body) VALUES ('delete', old.id, old.body);
     INSERT INTO message_text(rowid, body) VALUES (new.id, new.body);
 END;
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+CREATE TEMP TABLE number(i INTEGER PRIMARY KEY);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600 * (SELECT size FROM scale))
+INSERT INTO number SELECT i FROM n;
+CREATE TEMP TABLE word(i INTEGER PRIMARY KEY, text TEXT);
+WITH part(i, text) AS (
+    SELECT key, value FROM json_each('["ka","fé","nö","ri","stra","ße","mu","lo","ña","ti","wé","su","go","pa","lin","dér"]'))
+INSERT INTO word SELECT a.i * 256 + b.i * 16 + c.i, a.text || b.text || c.text FROM part a, part b, part c;
 INSERT INTO user SELECT i, 'user' || i,
     CASE i % 4 WHEN 0 THEN 'Åsa ' || i WHEN 1 THEN '李 ' || i || ' 明' WHEN 2 THEN 'Zoë' ELSE '' END,
     json_object('theme', iif(i % 2, 'dark', 'light'), 'volume', i / 7.0),
-    CASE WHEN i % 3 THEN zeroblob(i * 5) END, CASE WHEN i % 5 THEN 1.7e9 + i / 3.0 END FROM n;
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)
-INSERT INTO channel SELECT i, 'été ' || i || 'é', iif(i % 3, 'public', 'direct'), NULL FROM n;
-INSERT INTO member SELECT c.id, u.id, (c.id * u.id * 7) % 400 FROM channel c, user u
-    WHERE (c.id + u.id) % 3;
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
-INSERT INTO message SELECT i, i * 7 % 12 + 1, i * 11 % 60 + 1,
-    CASE WHEN i % 4 = 0 THEN i / 2 END,
-    substr('café naïve señor fjord straße ', 1 + i % 5) || 'message ' || i ||
-        substr(' 🎉', 1 + i % 2),
-    CASE WHEN i % 3 = 0 THEN json_object('mention', 'user' || (i % 60 + 1), 'links', json_array(i)) END,
-    1700000000 + i * 37, CASE WHEN i % 50 = 0 THEN 1800000000 END FROM n;
-INSERT INTO reaction SELECT id, id * 13 % 60 + 1, substr('👍🎉❤😀', 1 + id % 4, 1) FROM message
+    CASE WHEN i % 3 THEN zeroblob(i * 5 % 700) END, CASE WHEN i % 5 THEN 1.7e9 + i / 3.0 END
+    FROM number WHERE i <= 60 * (SELECT size FROM scale);
+INSERT INTO channel SELECT i, 'été ' || i || 'é', iif(i % 3, 'public', 'direct'), NULL
+    FROM number WHERE i <= 10 + 2 * (SELECT size FROM scale);
+INSERT INTO member SELECT (u.id * 5 + n.i * 7) % (SELECT count(*) FROM channel) + 1, u.id, u.id * n.i * 7 % (600 * size)
+    FROM user u, number n, scale WHERE n.i <= 8 ORDER BY 1, 2;
+INSERT INTO message SELECT n.i, n.i * 7 % channels + 1, n.i * 11 % users + 1,
+    CASE WHEN n.i % 4 = 0 THEN n.i / 2 END,
+    (SELECT group_concat(text, ' ') FROM number k CROSS JOIN word w
+        ON w.i = ((n.i + 17) * (k.i + 3) * 48271 / 64) % 4096 WHERE k.i <= 3 + n.i % 12) || substr(' 🎉', 1, n.i % 3),
+    CASE WHEN n.i % 3 = 0 THEN json_object('mention', 'user' || (n.i % users + 1), 'links', json_array(n.i)) END,
+    1700000000 + n.i * 37, CASE WHEN n.i % 50 = 0 THEN 1800000000 END
+    FROM number n, (SELECT (SELECT count(*) FROM channel) AS channels, (SELECT count(*) FROM user) AS users) ORDER BY n.i;
+INSERT INTO reaction SELECT id, id * 13 % (SELECT count(*) FROM user) + 1, substr('👍🎉❤😀', 1 + id % 4, 1) FROM message
     WHERE id % 2;
-INSERT INTO attachment SELECT id, id, 'plan-' || id || '.pdf', CAST(body || id || substr(body, 1, id % 40) AS BLOB)
+INSERT INTO attachment SELECT id, id, 'plan-' || id || '.pdf', CAST(body || printf('%.*c', id * 7 % 900, 'x') AS BLOB)
     FROM message WHERE id % 9 = 0;
 ANALYZE;
