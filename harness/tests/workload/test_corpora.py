@@ -2,11 +2,9 @@
 
 import inspect
 import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,7 +79,7 @@ def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, hyperfine_pro
         left_out.tool(runner)
     clone = Stage(tmp_path, hyperfine_program).real()
     script = inspect.getfile(benchmark)
-    words = "--only tenant --small --time-budget 1s -- --mode smoke -r rust -r node".split()
+    words = ["--only", "tenant", "--small", "--time-budget", "1s", "--", "--mode", "smoke", "-r", "rust", "-r", "node"]
     done = subprocess.run(
         [sys.executable, script, *words],
         env=clone.environment(),
