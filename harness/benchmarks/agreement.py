@@ -5,7 +5,7 @@ and what was published. Ratios are taken within a block; an interval is Student'
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from math import exp, inf, log, nan
 from statistics import fmean, stdev
@@ -14,7 +14,7 @@ import numpy as np
 
 from sqlitmus.stats.estimate import binomial_tail, freedom_of, kept, student_p, student_t_of
 
-LIMIT, LIMIT_BELOW_1_US = 0.03, 0.05
+LIMIT, LIMIT_BELOW_1_US, LIMIT_OF_A_MIX = 0.03, 0.05, 0.05
 LEVEL = 0.95
 MOST_DIFFER = 0.07
 
@@ -57,13 +57,20 @@ class Plain:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One case in a run of that `scheme`, by driver: ns per unit of each block, of its processes
-    and of its plain program, both empty where none was played; and what was published."""
+    and of its plain program, both empty where none was played; and what was published. A `mix` is
+    that of a workload, `unsupported` the drivers that cannot do it."""
 
     case: str
     scheme: str
     product: dict[str, Mapping[int, float]]
     plain: dict[str, Mapping[int, Plain]]
     published: dict[str, Published]
+    mix: bool = False
+    unsupported: list[str] = field(default_factory=list[str])
+
+    def complete(self, drivers: Iterable[str]) -> bool:
+        """Whether a plain program of each driver was played that the case does not lack."""
+        return all(name in self.plain or name in self.unsupported for name in drivers)
 
     def logs(self, driver: str) -> dict[int, tuple[float, float]]:
         """By block, ln of the time of its process and of its plain program."""
@@ -234,6 +241,7 @@ def _compared(
     }
     ns = exp(fmean(log for run in runs for _, log in _level(run, driver)))
     limit = LIMIT if ns >= 1000 else LIMIT_BELOW_1_US
+    limit = LIMIT_OF_A_MIX if any(run.mix for run in runs) else limit
     return Compared(case, driver, exp(fmean(plain)), over_plain, limit)
 
 

@@ -7,7 +7,7 @@ program says of its work is held against Python's sqlite3.
 import json
 import sqlite3
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,14 +15,14 @@ from threading import Timer
 from typing import Any, Self
 
 from benchmarks.asked import job_of
-from sqlitmus.catalog import cases, fixture, runners
+from benchmarks.plain_mix import Mix
+from sqlitmus.catalog import cases, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Value
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.workload import scenarios
 
 JS = "{runners}/plain/plain.js"
 DENO = (
@@ -51,7 +51,6 @@ CASES: Mapping[str, str] = {
     "insert-transaction": "insert-100",
     "update-pk": "update-100",
 }
-ROUND = {"document": 16, "recent": 2, "words": 1, "visit": 1}  # of docs/workload/app.toml
 BALANCE = "SELECT balance, updated FROM accounts WHERE id = ?"
 TIMEOUT_S = 600.0
 
@@ -68,6 +67,7 @@ class Task:
     units: int
     fixture: Path
     answers: list[tuple[int, int]]
+    undo_every = 0  # never
 
     @property
     def writes(self) -> bool:
@@ -91,6 +91,10 @@ class Task:
         writes = work.startswith(("insert", "update"))
         answers = [] if writes else answers_of(fixture, step.sql, pool)
         return cls(work, step.sql, pragmas, pool, case.per_operation, fixture, answers)
+
+    def asked(self) -> dict[str, Any]:
+        """As a program reads it, but for the database."""
+        return {"pragmas": self.pragmas, "sql": self.sql, "pool": self.pool}
 
     @property
     def walk(self) -> int:
@@ -137,73 +141,9 @@ class Task:
         return None if found == due else f"rows, last id and its value are {found}, not {due}"
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """The mix of `docs/workload/app.toml`, round by round, as a plain program is asked it; of each
-    statement the `answers` to each row of its pool."""
-
-    pragmas: list[str]
-    sql: dict[str, str]
-    pool: dict[str, list[list[Value]]]
-    answers: dict[str, list[tuple[int, int]]]
-    fixture: Path
-    work = "service"
-    writes = True
-
-    @classmethod
-    def of(cls, known: Catalog, file: Path) -> Self:
-        """That of the workload's `file`. Raises NotFit for another than the programs' own."""
-        ready = scenarios.read(file, known)
-        spec = ready.catalog.scenarios[scenarios.MIX]
-        steps = cases.steps_of(spec, {axis: values[0] for axis, values in spec.axes.items()})
-        fixture.forget_snapshots()
-        each = dict(zip(ready.planned.shares, steps, strict=False))
-        repeats = {name: step.repeat for name, step in each.items()}
-        if len(steps) != len(each) or repeats != ROUND:
-            raise NotFit(f"{file}: a round has {repeats}, and the plain programs do {ROUND}")
-        sql = {name: step.text({}) for name, step in each.items()}
-        pool = {name: step.given.rows for name, step in each.items() if step.given}
-        database = file.parent / ready.planned.database
-        answers = {
-            name: [(1, 0)] if name == "visit" else answers_of(database, sql[name], pool[name])
-            for name in ROUND
-        }
-        pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in ready.pragmas]
-        return cls(pragmas, sql, pool, answers, database)
-
-    walk = 0  # as many rounds as its runner does
-
-    @property
-    def units(self) -> int:
-        """Queries of a round."""
-        return sum(ROUND.values())
-
-    def problem(self, told: Mapping[str, Any], rounds: int, database: Path) -> str | None:
-        """In what `told` is not what so many rounds come to, or None."""
-        due = [0, 0]
-        for name, answers in self.answers.items():
-            walks, rest = divmod(rounds * ROUND[name], len(answers))
-            for place, column in enumerate(zip(*answers, strict=True)):
-                due[place] += walks * sum(column) + sum(column[:rest])
-        with closing(sqlite3.connect(database)) as connection:
-            (visits,) = connection.execute("SELECT count(*) FROM visit").fetchone()
-        seen = [told["rows"], told["sum"], visits]
-        return (
-            None if seen == [*due, rounds] else f"rows, sum, visits are {seen}, not {due}, {rounds}"
-        )
-
-
-def text(task: Task | Service, database: Path) -> str:
+def text(task: Task | Mix, database: Path) -> str:
     """What a program reads."""
-    return json.dumps(
-        {
-            "database": str(database),
-            "pragmas": task.pragmas,
-            "sql": task.sql,
-            "pool": task.pool,
-            "work": task.work,
-        }
-    )
+    return json.dumps({"database": str(database), "work": task.work, **task.asked()})
 
 
 def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
@@ -235,7 +175,7 @@ class Program:
         name: str,
         command: list[str],
         environment: Mapping[str, str],
-        task: Task | Service,
+        task: Task | Mix,
         folder: Path,
     ) -> None:
         self._title = f"plain program {name}, {task.work}"
@@ -245,7 +185,7 @@ class Program:
             fresh_copy(task.fixture, self._database)
         file = folder / "task.json"
         file.write_text(text(task, self._database), "utf-8")
-        self._operations = 0
+        self._operations, self._due = 0, 0
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*command, str(file)],
@@ -267,14 +207,35 @@ class Program:
     def work(self, *operations: int, seconds: float = 0) -> list[Phase]:
         """Phases of so many operations, without a pause; each goes on for so many seconds."""
         assert self._process.stdin
-        asked = ({"operations": number, "seconds": seconds} for number in operations)
+        pieces = [[*self._pieces(number)] for number in operations]
+        asked = (
+            {"operations": number, "seconds": seconds, "afresh": afresh}
+            for piece in pieces
+            for number, afresh in piece
+        )
         with suppress(BrokenPipeError):  # what it said of that is read below
             self._process.stdin.write("".join(f"{json.dumps(each)}\n" for each in asked))
             self._process.stdin.flush()
-        lines = [self._line() for _ in operations]
-        phases = [Phase(told["operations"], told["ns"], told["waited"]) for told in lines]
+        phases = [self._phase(len(piece)) for piece in pieces]
         self._operations += sum(phase.operations for phase in phases)
         return phases
+
+    def _pieces(self, operations: int) -> Iterator[tuple[int, bool]]:
+        """So many operations in parts between which what was written is undone, and whether it is
+        undone before each."""
+        every = self._task.undo_every
+        while every and operations:
+            at = self._due % every
+            number = min(every - at, operations)
+            yield number, at == 0 and self._due > 0
+            self._due += number
+            operations -= number
+        if operations:
+            yield operations, False
+
+    def _phase(self, pieces: int) -> Phase:
+        lines = [self._line() for _ in range(pieces)]
+        return Phase(*(sum(line[key] for line in lines) for key in ("operations", "ns", "waited")))
 
     def end(self) -> str:
         """Its SQLite."""
@@ -327,7 +288,7 @@ class Programs:
         """What starts a program, before the file of its task, and the environment."""
         return self._commands[name], self._environments[name]
 
-    def start(self, name: str, task: Task | Service) -> Program:
+    def start(self, name: str, task: Task | Mix) -> Program:
         """One program, which waits to be asked."""
         folder = self._folder / name
         folder.mkdir(exist_ok=True)

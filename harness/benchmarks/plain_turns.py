@@ -1,11 +1,12 @@
 """sqlitmus with the plain program of each driver in the same sets of turns.
 
-`plain_turns.py FILE DRIVERS ROWS WORDS…` is `./just WORDS…`, a run or a workload. In each round a
+`plain_turns.py FILE DRIVERS FAULT WORDS…` is `./just WORDS…`, a run or a workload. In each round a
 plain program takes its turn right before or after its runner, as chance has it: as many operations,
 lead-in and lap, on the same processor. Where processes do not take turns, a plain program plays
 before or after each process. FILE gets a JSON line for each of them: `case`, `block`, `driver`,
-`ns` per unit of work less what others took, `waited`, the share of that, and `sqlite`. With ROWS
-above 0 they begin their pool again after so many: a fault.
+`ns` per unit of work less what others took, `waited`, the share of that, and `sqlite`. FAULT is one
+that is planted in them: `restarts` begins the pool again after 250 rows, `skips` leaves the first
+query of a mix out; `none` is none.
 
 A plain program knows nothing of iterations, rounds or the contract: it counts the time of all the
 work that it is asked for.
@@ -24,7 +25,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.plain_programs import CASES, Phase, Program, Programs, Service, Task
+from benchmarks.plain_mix import Mix
+from benchmarks.plain_programs import CASES, Phase, Program, Programs, Task
 from sqlitmus import cli
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import system
@@ -40,6 +42,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import SqlitmusError
 from sqlitmus.workload.scenarios import MIX
 
+RESTARTING_ROWS = 250
 WARMUP_S = 1.0  # of what reads, at least
 MOST_WAITED = 0.2  # of a lap that counts
 
@@ -52,7 +55,7 @@ class Seat:
     place: int
     driver: str
     program: Program
-    task: Task | Service
+    task: Task | Mix
     turns: Turns
     operations: int
     phases: list[Phase] = field(default_factory=list[Phase])
@@ -93,7 +96,7 @@ class Guests:
     processes left running."""
 
     def __init__(
-        self, programs: Programs, task: Task | Service | None, seatings: Sequence[Seating]
+        self, programs: Programs, task: Task | Mix | None, seatings: Sequence[Seating]
     ) -> None:
         self._programs, self._task = programs, task
         places = enumerate(seatings)
@@ -171,7 +174,7 @@ class PlainMeasuring(Measuring):
     """A run whose runners have their plain programs beside them."""
 
     programs: Programs
-    task: Callable[[str], Task | Service | None]
+    task: Callable[[str], Task | Mix | None]
     log: Path
 
     def _attempts(self, slot: Slot, seatings: Sequence[Seating]) -> list[Attempt] | None:
@@ -194,18 +197,20 @@ class PlainMeasuring(Measuring):
 
 def main() -> None:
     """Run sqlitmus so."""
-    log, drivers, rows, *words = sys.argv[1:]
+    log, drivers, fault, *words = sys.argv[1:]
     catalog, tools = definitions.load(), paths.tools()
     (oracle,) = runners.discover(catalog, ["python"], tools)
     with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
-        service = Service.of(catalog, paths.given(words[1])) if words[0] == "workload" else None
+        mix = Mix.of(catalog, paths.given(words[1])) if words[0] == "workload" else None
+        if mix and fault == "skips":
+            mix = mix.skipping()
 
         @cache
-        def task(case: str) -> Task | Service | None:
-            if service or case not in CASES:
-                return service if case == MIX else None
+        def task(case: str) -> Task | Mix | None:
+            if mix or case not in CASES:
+                return mix if case == MIX else None
             whole = Task.of(catalog, case, oracle, Path(tempfile.mkdtemp(dir=folder)))
-            return whole.restarting(int(rows)) if int(rows) else whole
+            return whole.restarting(RESTARTING_ROWS) if fault == "restarts" else whole
 
         PlainMeasuring.programs = Programs(catalog, drivers.split(","), tools, Path(folder))
         PlainMeasuring.task = staticmethod(task)

@@ -1,16 +1,21 @@
 """Do sqlitmus's figures say what a user pays? Runs with plain programs in the same sets.
 
-`./just bench-truth [--cases A,B] [--drivers A,B] [--schemes A,B] [-- OPTION…]`. The plain programs
+`./just bench-truth [--cases A,B] [--drivers A,B] [--schemes A,B] [-- OPTION…]`, or with
+`--workloads A,B` the mixes of these in place of cases, in turns. The plain programs
 (`runners/plain`) know nothing of the contract: they walk the whole pool of rows, do not stop for
 anything, and count all of their time. For each scheme there is one run, an ordinary one but for
 the plain programs that take turns in its sets, or play before or after each lone process
 (`plain_turns.py`). Options after `--` are those of the runs.
 
+A mix is that of a workload's file, or of a corpus of `harness/tests/workload/corpora` by its name;
+each is a run with tables of its own. A driver that cannot do one of its queries is named.
+
 `product ÷ plain`: a process's time over that of the plain program in the same set, mean of log
-ratios over the blocks with its 95 % interval. `ratio to node: product ÷ plain`: the ratio that the
-run publishes over that of the plain programs, with the interval of the differences block by block.
-`OUTSIDE` lies beyond 3 % (5 % below 1 µs) with its whole interval, `wide` is an interval that does
-not lie within. `turns ÷ lone`: how many of the published ratios to node (with `--suite`, of all
+ratios over the blocks with its 95 % interval. `ratio to node: product ÷ plain`, node being the
+first of the drivers: the ratio that the run publishes over that of the plain programs, with the
+interval of the differences block by block. `OUTSIDE` lies beyond 3 % (5 % below 1 µs and of a mix)
+with its whole interval, `wide` is an interval that does not lie within.
+`turns ÷ lone`: how many of the published ratios to node (with `--suite`, of all
 pairs) differ at 5 % by their own intervals, beside runs of the same kind from repetition to
 repetition. `ratio ÷ totals` (with `--suite`): what is published of a case that writes over the
 quotient of all time of both runners' timed iterations in that run, less what others took of it;
@@ -19,8 +24,8 @@ beside it the same of the mean over all blocks, since what is published leaves t
 Exit 1 when one is OUTSIDE, or when more than 7 % of `turns ÷ lone` differ; else 4 when something
 could not be played, and 6 when one is wide.
 
-`--plant restarts` shows that this can fail: the plain programs begin their pool again after 250
-rows, so that the runners seem to do too much.
+`--plant` shows that this can fail. `restarts`: the plain programs begin their pool again after 250
+rows, so that the runners seem to do too much; `skips`: they leave the first query of a mix out.
 """
 
 import csv
@@ -32,7 +37,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
+from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 from statistics import fmean
@@ -54,6 +60,7 @@ from benchmarks.agreement import (
     ratios,
     within,
 )
+from benchmarks.corpora import CORPORA, build
 from benchmarks.plain_programs import CASES, COMMANDS
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
@@ -63,7 +70,6 @@ from sqlitmus.workload.scenarios import MIX
 
 SCHEMES = {"lone": "process", "turns": "relay"}
 WRITES = [case for case, work in CASES.items() if work.startswith(("insert", "update"))]
-RESTARTING_ROWS = 250
 TOTALS = """
 SELECT case_id, runner, sum((SELECT sum(value) FROM json_each(timed))
   - (SELECT total(value) FROM json_each(lost))) / sum(json_array_length(timed)) / units
@@ -83,66 +89,104 @@ def main(
         str | None,
         typer.Option(help="Only compare both schemes, for all ratios of that suite."),
     ] = None,
-    workload: Annotated[
-        Path | None,
-        typer.Option(parser=paths.given, help="Only its mix: docs/workload/app.toml."),
+    workloads: Annotated[
+        str | None,
+        typer.Option(help="Only the mixes of these, with commas: chat, docs/workload/app.toml."),
     ] = None,
     repetitions: Annotated[int, typer.Option(min=1, help="Runs in each scheme.")] = 1,
     schemes: Annotated[str, typer.Option(help="Of the runs, with commas.")] = ",".join(SCHEMES),
-    plant: Annotated[Literal["restarts"] | None, typer.Option(help="In plain programs.")] = None,
+    plant: Annotated[
+        Literal["restarts", "skips"] | None, typer.Option(help="A fault in plain programs.")
+    ] = None,
     keep: Annotated[
         Path | None, typer.Option(parser=paths.given, help="Keep the run directories here.")
     ] = None,
 ) -> None:
     """Print what was published over what plain programs take, and one scheme over the other."""
-    runs: list[Run] = []
-    rows = RESTARTING_ROWS if plant else 0
     try:
         names = known("driver", drivers, COMMANDS)
         chosen = known("case", cases, CASES)
         ways = known("scheme", schemes, SCHEMES)
+        mixes = workloads.split(",") if workloads else []
+        if plant and (plant == "skips") != bool(mixes):
+            raise UsageError("--plant: cases restart and mixes skip; take the other one")
+        for name in mixes:
+            if not name.endswith(".toml"):
+                known("corpus", name, dict.fromkeys(CORPORA))
         if reason := unsupported():
             raise NotFit(f"runs in turns are not to be had here: {reason}")
-        words = ["run", *(word for case in chosen for word in ("--case", case))]
-        if suite:
-            words = ["run", "--suite", suite]
-        elif workload:
-            words = ["workload", str(workload), "-f", MIX]
-        words += [word for name in names for word in ("-r", name)]
-        words += ["--reference", names[0], "--quiet", "--wait", *(options or [])]
     except SqlitmusError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(error.exit) from None
-    failed = False
-    with suppress(KeyboardInterrupt):  # what there is by then is printed
-        for number in range(repetitions):
-            for way in random.Random(number).sample(ways, len(ways)):
+    words = ["run", *(word for case in chosen for word in ("--case", case))]
+    if suite:
+        words = ["run", "--suite", suite]
+    common = [word for name in names for word in ("-r", name)]
+    common += ["--reference", names[0], "--quiet", "--wait", *(options or [])]
+    order = [
+        way
+        for number in range(repetitions)
+        for way in random.Random(number).sample(ways, len(ways))
+    ]
+    playing = _Playing(names, bool(suite), plant or "none", keep)
+    codes: list[Exit] = []
+    with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+        for mix in mixes or [""]:
+            if mix:
+                print(f"\n== {mix}")
+                file = paths.given(mix) if mix.endswith(".toml") else build(Path(folder), mix)
+                words = ["workload", str(file), "-f", f"case:{MIX}"]
+            codes.append(playing.reported([*words, *common], order))
+            if playing.interrupted:
+                break
+    worst = (Exit.GATE_FAILED, Exit.CELLS_FAILED, Exit.UNDECIDED, Exit.DONE)
+    raise typer.Exit(next(code for code in worst if code in codes))
+
+
+@dataclass(slots=True)
+class _Playing:
+    """How runs are played: of these drivers, beside plain programs with a `fault`, or of all
+    `pairs` without; `interrupted` says that there shall be no more."""
+
+    names: Sequence[str]
+    pairs: bool
+    fault: str
+    keep: Path | None
+    interrupted: bool = False
+
+    def reported(self, words: Sequence[str], ways: Sequence[str]) -> Exit:
+        """Play a run in each of the schemes, and print what they say; what it comes to."""
+        runs: list[Run] = []
+        failed = False
+        try:
+            for way in ways:
                 try:
-                    runs += _played(way, words, names, bool(suite), rows, keep)
+                    runs += self._run(way, words)
                 except NotFit as error:
                     failed = True
                     print(error, file=sys.stderr)
-    complete = suite or all(name in run.plain for run in runs for name in names)
-    code = report(runs, names[0])
-    failed = failed or not complete
-    raise typer.Exit(Exit.CELLS_FAILED if failed and code != Exit.GATE_FAILED else code)
+        except KeyboardInterrupt:  # what there is by then is printed
+            self.interrupted = True
+        complete = self.pairs or all(run.complete(self.names) for run in runs)
+        code = report(runs, self.names[0])
+        failed = failed or not complete
+        return Exit.CELLS_FAILED if failed and code != Exit.GATE_FAILED else code
+
+    def _run(self, way: str, words: Sequence[str]) -> list[Run]:
+        """What a run in that scheme says of each case, beside plain programs or of all pairs."""
+        with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+            out, log = self.keep or Path(folder) / "runs", Path(folder) / "plain.jsonl"
+            log.touch()
+            beside = [plain_turns.__file__, str(log), ",".join(self.names), self.fault]
+            program = ["-m", "sqlitmus"] if self.pairs else beside
+            _python(*program, *words, "--scheme", SCHEMES[way], "--out", str(out))
+            run = out / "latest"
+            if self.pairs:
+                return _all_pairs(run, way, self.names)
+            return _of_cases(run, way, self.names, log, mix=words[0] == "workload")
 
 
-def _played(
-    way: str, words: Sequence[str], names: Sequence[str], pairs: bool, rows: int, keep: Path | None
-) -> list[Run]:
-    """What a run in that scheme says of each case, beside plain programs or of all `pairs`."""
-    with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
-        out, log = keep or Path(folder) / "runs", Path(folder) / "plain.jsonl"
-        log.touch()
-        beside = [plain_turns.__file__, str(log), ",".join(names), str(rows)]
-        program = ["-m", "sqlitmus"] if pairs else beside
-        _python(*program, *words, "--scheme", SCHEMES[way], "--out", str(out))
-        run = out / "latest"
-        return _all_pairs(run, way, names) if pairs else _of_cases(run, way, names, log)
-
-
-def _of_cases(run: Path, way: str, names: Sequence[str], log: Path) -> list[Run]:
+def _of_cases(run: Path, way: str, names: Sequence[str], log: Path, *, mix: bool) -> list[Run]:
     """Of each case its processes' times beside those of the plain programs, by driver and block."""
     plain: dict[tuple[str, str], dict[int, Plain]] = {}
     for line in log.read_text("utf-8").splitlines():
@@ -153,15 +197,19 @@ def _of_cases(run: Path, way: str, names: Sequence[str], log: Path) -> list[Run]
     runs: dict[str, Run] = {}
     for row in exported(run):
         case, name = row["case"], row["runner"]
-        if name not in names or (case, name) not in plain:
+        if name not in names or all(case != played for played, _ in plain):
             continue
+        mine = runs.setdefault(case, Run(case, way, {}, {}, {}, mix))
         if row["outcome"] != "ok":
             print(f"{case}, {name}: {row['outcome']}: {row['reason']}", file=sys.stderr)
+            if row["outcome"] == "unsupported":
+                mine.unsupported.append(name)
+            continue
+        if (case, name) not in plain:
             continue
         of_cell = plain[case, name]
         if theirs := {each.sqlite for each in of_cell.values()} - {row["sqlite_version"]}:
             raise NotFit(f"{name} has SQLite {row['sqlite_version']}, its plain program {theirs}")
-        mine = runs.setdefault(case, Run(case, way, {}, {}, {}))
         mine.published[name] = published(row)
         mine.product[name], mine.plain[name] = product[case, name], of_cell
     return [*runs.values()]

@@ -6,7 +6,7 @@ import { open } from "./work.js";
 
 // To import node:process would make standard input one that does not block.
 const [driver, file] = process.argv.slice(2);
-const { work, end } = await open(driver, JSON.parse(readFileSync(file, "utf8")));
+const { work, undo, end } = await open(driver, JSON.parse(readFileSync(file, "utf8")));
 
 /** Nanoseconds for which this thread has waited for a processor, where Linux tells. */
 function waited() {
@@ -15,7 +15,8 @@ function waited() {
 }
 
 /** Works for so many operations, and then until so many seconds have passed: it looks at the clock after every 16th. */
-function phase({ operations, seconds }) {
+function phase({ operations, seconds, afresh }) {
+  if (afresh) undo();
   const before = waited();
   const start = performance.now();
   for (let i = 0; i < operations; i++) work();

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import corpora as benchmark
-from benchmarks.corpora import CORPORA, HEADS
-from benchmarks.corpora import build as database
+from benchmarks.corpora import CORPORA, HEADS, build, database
 from sqlitmus.catalog import definitions
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
@@ -38,14 +37,6 @@ NOTED = {
     "timeline": {"fan-out", "unfollow"},
     "values": {"texts", "wide"},
 }
-
-
-def build(folder: Path, name: str) -> Path:
-    """The workload's file of a corpus, beside its database."""
-    database(name, folder)
-    file = folder / f"{name}.toml"
-    file.write_bytes(CORPORA[name].with_suffix(".toml").read_bytes())
-    return file
 
 
 @pytest.mark.parametrize("name", CORPORA)

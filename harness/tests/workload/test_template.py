@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.corpora import CORPORA, build
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary.errors import UsageError
@@ -17,7 +18,6 @@ from sqlitmus.workload.template import quoted_if_needed, template
 from tests import left_out
 from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
-from tests.workload.test_corpora import CORPORA, build
 
 SCHEMA = """
 CREATE TABLE owner(id INTEGER PRIMARY KEY, name TEXT UNIQUE);

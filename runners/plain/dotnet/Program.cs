@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
 using Microsoft.Data.Sqlite;
+using Plain;
 
 // What a user of Microsoft.Data.Sqlite would write: `sqlitmus-plain-dotnet TASK`. ../README.md has the task.
 
@@ -13,7 +14,8 @@ if (args is not [var file])
 
 using var document = JsonDocument.Parse(File.ReadAllBytes(file));
 var task = document.RootElement;
-var pool = task.GetProperty("pool");
+var mixed = task.GetProperty("work").GetString() == "mix";
+var pool = mixed ? default : task.GetProperty("pool");
 
 using var connection = new SqliteConnection($"Data Source={task.GetProperty("database").GetString()}");
 connection.Open();
@@ -24,7 +26,8 @@ foreach (var pragma in task.GetProperty("pragmas").EnumerateArray())
     set.ExecuteNonQuery();
 }
 
-var sql = task.GetProperty("sql").GetString()!;
+var mix = mixed ? new Mix(connection, task) : null;
+var sql = mixed ? "" : task.GetProperty("sql").GetString()!;
 using var command = connection.CreateCommand();
 var rows = 0L;
 var sum = 0L;
@@ -32,6 +35,7 @@ var seen = 0.0;
 
 Action work = task.GetProperty("work").GetString() switch
 {
+    "mix" => mix!.Work,
     "user" => FindUser(),
     "users" => ListUsers(),
     "range" => ListRange(),
@@ -44,7 +48,17 @@ Action work = task.GetProperty("work").GetString() switch
 while (Console.ReadLine() is { } line)
 {
     using var phase = JsonDocument.Parse(line);
+    if (phase.RootElement.GetProperty("afresh").GetBoolean())
+    {
+        mix?.Undo();
+    }
+
     Console.WriteLine(JsonSerializer.Serialize(Walk(phase.RootElement)));
+}
+
+if (mix is not null)
+{
+    (rows, sum, seen) = (mix.Rows, mix.Values, double.IsFinite(mix.Seen) ? mix.Seen : 0);
 }
 
 Console.WriteLine(JsonSerializer.Serialize(new { sqlite = connection.ServerVersion, rows, sum, seen }));

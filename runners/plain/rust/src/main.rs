@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::time::Instant;
 use std::{env, fs, io};
 
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+use rusqlite::types::Value as Cell;
+use rusqlite::{Connection, Row, Statement, Transaction, TransactionBehavior, params_from_iter};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,18 +18,43 @@ type Sink = (i64, String, f64, Vec<u8>);
 struct Task {
     database: String,
     pragmas: Vec<String>,
-    sql: Value,
-    pool: Value,
     work: String,
+    #[serde(default)]
+    sql: String,
+    #[serde(default)]
+    pool: Value,
+    #[serde(default)]
+    queries: Vec<Query>,
+    #[serde(default)]
+    round: Vec<usize>,
+    #[serde(default)]
+    undo: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Query {
+    transaction: String,
+    statements: Vec<Asked>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    sql: String,
+    operation: String,
+    repeat: usize,
+    rows: Vec<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
 struct Phase {
     operations: u64,
     seconds: f64,
+    #[serde(default)]
+    afresh: bool,
 }
 
-/// How many rows were read or changed, and the sum of the `id` of those that were read.
+/// How many rows were read or changed, and the sum of the `id` of those that were read; of a mix
+/// the number of values that are not NULL.
 #[derive(Default)]
 struct Seen {
     rows: usize,
@@ -84,10 +110,10 @@ fn main() -> Outcome<()> {
     for pragma in &task.pragmas {
         db.execute_batch(pragma)?;
     }
-    if task.work == "service" {
-        return service(&task, &db);
+    if task.work == "mix" {
+        return mix(&task, &db);
     }
-    let mut statement = db.prepare(task.sql.as_str().ok_or("sql: a text")?)?;
+    let mut statement = db.prepare(&task.sql)?;
     match task.work.as_str() {
         "user" if task.pool[0][0].is_string() => {
             let pool: Vec<(String,)> = pool(&task)?;
@@ -172,68 +198,133 @@ fn main() -> Outcome<()> {
     }
 }
 
-struct Document {
-    id: i64,
-    owner: String,
-    title: String,
-    body: String,
-    changed: i64,
+/// A statement of a mix, with its rows of parameters, of which the next one is at `place`.
+struct Prepared<'c> {
+    statement: Statement<'c>,
+    reading: Option<Reading>,
+    repeat: usize,
+    rows: Vec<Vec<Cell>>,
+    place: usize,
 }
 
-/// A round of the example's service: 16 documents, 2 lists of recent ones, words, and a visit.
-fn service(task: &Task, db: &Connection) -> Outcome<()> {
-    let prepare = |name: &str| db.prepare(task.sql[name].as_str().unwrap_or_default());
-    let (mut document, mut recent) = (prepare("document")?, prepare("recent")?);
-    let (mut words, mut visit) = (prepare("words")?, prepare("visit")?);
-    let keys: Vec<(i64,)> = pool_of(&task.pool["document"])?;
-    let owners: Vec<(String,)> = pool_of(&task.pool["recent"])?;
-    let ends: Vec<(String, String)> = pool_of(&task.pool["words"])?;
-    let visits: Vec<(i64, i64)> = pool_of(&task.pool["visit"])?;
-    let (mut keys, mut owners) = (keys.iter().cycle(), owners.iter().cycle());
-    let (mut ends, mut visits) = (ends.iter().cycle(), visits.iter().cycle());
-    walk(|seen| {
-        for _ in 0..16 {
-            let (key,) = keys.next().unwrap();
-            let found = document.query_row((key,), |row| {
-                Ok(Document {
-                    id: row.get(0)?,
-                    owner: row.get(1)?,
-                    title: row.get(2)?,
-                    body: row.get(3)?,
-                    changed: row.get(4)?,
-                })
-            })?;
-            black_box((&found.owner, &found.title, &found.body, found.changed));
-            seen.rows += 1;
-            seen.sum += found.id;
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    Get,
+    All,
+    Iterate,
+}
+
+impl<'c> Prepared<'c> {
+    fn of(db: &'c Connection, asked: &Asked) -> Outcome<Prepared<'c>> {
+        let reading = match asked.operation.as_str() {
+            "get" => Some(Reading::Get),
+            "all" => Some(Reading::All),
+            "iterate" => Some(Reading::Iterate),
+            _ => None,
+        };
+        let rows = asked.rows.iter().map(|row| row.iter().map(cell).collect());
+        Ok(Prepared {
+            statement: db.prepare(&asked.sql)?,
+            reading,
+            repeat: asked.repeat,
+            rows: rows.collect::<Outcome<_>>()?,
+            place: 0,
+        })
+    }
+
+    fn execute(&mut self, cells: &mut Vec<Cell>, seen: &mut Seen) -> rusqlite::Result<()> {
+        for _ in 0..self.repeat {
+            let parameters = params_from_iter(&self.rows[self.place]);
+            self.place = (self.place + 1) % self.rows.len();
+            let Some(reading) = self.reading else {
+                seen.rows += self.statement.execute(parameters)?;
+                continue;
+            };
+            let columns = self.statement.column_count();
+            let mut list = Vec::new(); // the values of all rows
+            let mut rows = self.statement.query(parameters)?;
+            while let Some(row) = rows.next()? {
+                seen.rows += 1;
+                if reading == Reading::All {
+                    read(row, columns, &mut list)?;
+                    continue;
+                }
+                cells.clear();
+                read(row, columns, cells)?;
+                seen.sum += filled(cells);
+                if reading == Reading::Get {
+                    break;
+                }
+            }
+            seen.sum += filled(&list);
         }
-        for _ in 0..2 {
-            let (owner,) = owners.next().unwrap();
-            let list = recent.query_map((owner,), |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
-            })?;
-            let list = list.collect::<rusqlite::Result<Vec<_>>>()?;
-            black_box(&list);
-            seen.rows += list.len();
-            seen.sum += list.iter().map(|(id, _, _)| id).sum::<i64>();
-        }
-        let (from, to) = ends.next().unwrap();
-        let list = words
-            .query_map((from, to), |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-        let list = list.collect::<rusqlite::Result<Vec<_>>>()?;
-        seen.rows += black_box(&list).len();
-        let (document, at) = visits.next().unwrap();
-        seen.rows += visit.execute((document, at))?;
         Ok(())
+    }
+}
+
+fn read(row: &Row<'_>, columns: usize, cells: &mut Vec<Cell>) -> rusqlite::Result<()> {
+    for column in 0..columns {
+        cells.push(row.get(column)?);
+    }
+    Ok(())
+}
+
+fn filled(cells: &[Cell]) -> i64 {
+    black_box(cells).iter().filter(|cell| **cell != Cell::Null).count() as i64
+}
+
+/// What SQLite has in place of a value in JSON.
+fn cell(value: &Value) -> Outcome<Cell> {
+    Ok(match value {
+        Value::Null => Cell::Null,
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => Cell::Integer(integer),
+            None => Cell::Real(number.as_f64().ok_or("a number")?),
+        },
+        Value::String(text) => Cell::Text(text.clone()),
+        Value::Object(object) => match (object.get("blob"), object.get("wide")) {
+            (Some(Value::String(hex)), _) => Cell::Blob(bytes(hex)),
+            (_, Some(Value::String(digits))) => Cell::Integer(digits.parse()?),
+            _ => return Err("neither blob nor wide".into()),
+        },
+        other => return Err(format!("no value: {other}").into()),
     })
 }
 
-fn pool<T: DeserializeOwned>(task: &Task) -> Outcome<Vec<T>> {
-    pool_of(&task.pool)
+/// A round of a workload's mix: its queries one after the other.
+fn mix(task: &Task, db: &Connection) -> Outcome<()> {
+    let statements = |query: &Query| {
+        let prepared = query.statements.iter().map(|asked| Prepared::of(db, asked));
+        Ok((behaviour(&query.transaction), prepared.collect::<Outcome<Vec<_>>>()?))
+    };
+    let mut queries = task.queries.iter().map(statements).collect::<Outcome<Vec<_>>>()?;
+    let mut cells = Vec::new();
+    let round = |seen: &mut Seen| {
+        for number in &task.round {
+            let (behaviour, statements) = &mut queries[*number];
+            let begin = |kind| Transaction::new_unchecked(db, kind);
+            let transaction = behaviour.map(begin).transpose()?;
+            for statement in statements {
+                statement.execute(&mut cells, seen)?;
+            }
+            transaction.map_or(Ok(()), Transaction::commit)?;
+        }
+        Ok(())
+    };
+    let undo = || task.undo.iter().try_for_each(|sql| db.execute_batch(sql));
+    walk_afresh(round, undo)
 }
 
-fn pool_of<T: DeserializeOwned>(rows: &Value) -> Outcome<Vec<T>> {
-    Ok(serde_json::from_value(rows.clone())?)
+fn behaviour(transaction: &str) -> Option<TransactionBehavior> {
+    match transaction {
+        "deferred" => Some(TransactionBehavior::Deferred),
+        "immediate" => Some(TransactionBehavior::Immediate),
+        _ => None,
+    }
+}
+
+fn pool<T: DeserializeOwned>(task: &Task) -> Outcome<Vec<T>> {
+    Ok(serde_json::from_value(task.pool.clone())?)
 }
 
 fn inserts(task: &Task) -> Outcome<Vec<Sink>> {
@@ -247,10 +338,21 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 /// Does what each line of standard input asks, and prints what was done.
-fn walk(mut work: impl FnMut(&mut Seen) -> rusqlite::Result<()>) -> Outcome<()> {
+fn walk(work: impl FnMut(&mut Seen) -> rusqlite::Result<()>) -> Outcome<()> {
+    walk_afresh(work, || Ok(()))
+}
+
+/// The same, with what is done off the clock before a phase that begins afresh.
+fn walk_afresh(
+    mut work: impl FnMut(&mut Seen) -> rusqlite::Result<()>,
+    undo: impl Fn() -> rusqlite::Result<()>,
+) -> Outcome<()> {
     let mut seen = Seen::default();
     for line in io::stdin().lines() {
         let asked: Phase = serde_json::from_str(&line?)?;
+        if asked.afresh {
+            undo()?;
+        }
         println!("{}", phase(&asked, || work(&mut seen))?);
     }
     let Seen { rows, sum } = seen;
