@@ -166,7 +166,7 @@ class Mix:
     def problem(self, told: Mapping[str, Any], rounds: int, database: Path) -> str | None:
         """In what `told` is not what so many rounds come to, or None."""
         if rounds not in self._seen:
-            self._seen[rounds] = self._done(rounds)
+            self._seen[rounds] = self.done(rounds)
         *due, held = self._seen[rounds]
         seen = [told["rows"], told["sum"]]
         if seen != due:
@@ -174,7 +174,7 @@ class Mix:
         with closing(sqlite3.connect(database)) as connection:
             left = _held(connection)
         differ = {name for name in held if held[name] != left.get(name)}
-        return f"after {rounds} rounds other rows are in {', '.join(differ)}" if differ else None
+        return f"after {rounds} rounds other rows are in {', '.join(sorted(differ))}" if differ else None
 
     def look(self, rounds: int) -> None:
         """See what the answers hold: to all rows of parameters, and in so many rounds."""
@@ -183,7 +183,7 @@ class Mix:
                 if statement.operation != "run" and not statement.kinds:
                     for place in range(len(statement.rows)):
                         statement.answer(connection, place)
-        self._done(rounds)
+        self.done(rounds)
 
     @contextmanager
     def _copy(self) -> Generator[sqlite3.Connection]:
@@ -196,7 +196,7 @@ class Mix:
                     connection.execute(pragma)
                 yield connection
 
-    def _done(self, rounds: int) -> tuple[int, int, Mapping[str, int]]:
+    def done(self, rounds: int) -> tuple[int, int, Mapping[str, int]]:
         """Rows read or changed, values that are not NULL, and rows by table at the end."""
         rows, values = 0, 0
         executed = Counter[int]()

@@ -224,14 +224,15 @@ class Program:
         """So many operations in parts between which what was written is undone, and whether it is
         undone before each."""
         every = self._task.undo_every
-        while every and operations:
+        if not every:
+            yield operations, False
+            return
+        while operations:
             at = self._due % every
             number = min(every - at, operations)
             yield number, at == 0 and self._due > 0
             self._due += number
             operations -= number
-        if operations:
-            yield operations, False
 
     def _phase(self, pieces: int) -> Phase:
         lines = [self._line() for _ in range(pieces)]

@@ -55,11 +55,44 @@ def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path:
     file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
     example_database.write(tmp_path / "app.db", 400)
     before = (tmp_path / "app.db").read_bytes()
-    done = truth("--workload", str(file), "--", "--mode", "smoke")
+    done = truth("--workloads", f"{file},tenant", "--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
+    heads = [line for line in done.stdout.splitlines() if line.startswith("== ")]
+    assert heads == [f"== {file}", "== tenant"]
     for name in DRIVERS:
-        assert any(line.split()[:2] == ["mix", name] for line in done.stdout.splitlines())
+        lines = [line.split() for line in done.stdout.splitlines()]
+        # a level for each of both, and of what is not the reference a ratio
+        rows = [line for line in lines if line[:2] == ["mix", name]]
+        assert len(rows) == (2 if name == DRIVERS[0] else 4)
+        assert {row[-1] for row in rows} == {"5%"}
     assert (tmp_path / "app.db").read_bytes() == before
+
+
+@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+def test_a_plain_program_that_leaves_a_query_out_is_found(tmp_path: Path) -> None:
+    """16 of 20 queries of a round: the runner seems to take several times as long."""
+    file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
+    example_database.write(tmp_path / "app.db", 400)
+    words = ("--workloads", str(file), "--schemes", "turns", "--plant", "skips")
+    done = truth(*words, "--", "--blocks", "10")
+    assert done.returncode == Exit.GATE_FAILED, done
+    rows = [line for line in done.stdout.splitlines() if line.startswith("mix ")]
+    assert "OUTSIDE" in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--workloads", "chats"], "there is no corpus 'chats'; did you mean chat?"),
+        (["--workloads", "chat", "--plant", "restarts"], "cases restart and mixes skip"),
+        (["--plant", "skips"], "cases restart and mixes skip"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(words: list[str], problem: str) -> None:
+    done = truth(*words)
+    assert done.returncode == Exit.USAGE
+    assert problem in done.stderr
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize(("apart", "code"), [(1.0, Exit.DONE), (1.1, Exit.GATE_FAILED)])
