@@ -174,7 +174,11 @@ class Mix:
         with closing(sqlite3.connect(database)) as connection:
             left = _held(connection)
         differ = {name for name in held if held[name] != left.get(name)}
-        return f"after {rounds} rounds other rows are in {', '.join(sorted(differ))}" if differ else None
+        return (
+            f"after {rounds} rounds other rows are in {', '.join(sorted(differ))}"
+            if differ
+            else None
+        )
 
     def look(self, rounds: int) -> None:
         """See what the answers hold: to all rows of parameters, and in so many rounds."""

@@ -2,11 +2,13 @@
 
 `plain_turns.py FILE DRIVERS FAULT WORDS…` is `./just WORDS…`, a run or a workload. In each round a
 plain program takes its turn right before or after its runner, as chance has it: as many operations,
-lead-in and lap, on the same processor. Where processes do not take turns, a plain program plays
-before or after each process. FILE gets a JSON line for each of them: `case`, `block`, `driver`,
-`ns` per unit of work less what others took, `waited`, the share of that, and `sqlite`. FAULT is one
-that is planted in them: `restarts` begins the pool again after 250 rows, `skips` leaves the first
-query of a mix out; `none` is none.
+lead-in and lap, on the same processor. Where processes do not take turns, plain programs play
+before or after the set, and so do those of a mix: a user's service goes on without turns.
+
+FILE gets a JSON line for each of them: `case`, `block`, `driver`, `ns` per unit of work less what
+others took, `waited`, the share of that, and `sqlite`. FAULT is one that is planted in them:
+`restarts` begins the pool again after 250 rows, `skips` leaves the first query of a mix out; `none`
+is none.
 
 A plain program knows nothing of iterations, rounds or the contract: it counts the time of all the
 work that it is asked for.
@@ -19,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -119,11 +121,12 @@ class Guests:
             for seat in seats:
                 seat.program.kill()
 
-    def play_alone(self) -> None:
-        """One after the other, all in one turn."""
+    def play_alone(self, processor: int | None) -> None:
+        """One after the other, each all of its work in one turn."""
         with self.seated() as seats:
             for seat in seats:
-                seat.warm_up()
+                seat.turns = replace(seat.turns, rounds=1, lead_in=0, lap=seat.turns.iterations)
+                seat.warm_up(processor)
                 seat.take_turn()
 
 
@@ -178,16 +181,19 @@ class PlainMeasuring(Measuring):
     log: Path
 
     def _attempts(self, slot: Slot, seatings: Sequence[Seating]) -> list[Attempt] | None:
-        guests, relay = Guests(self.programs, self.task(slot.case), seatings), self._context.relay
+        task, relay = self.task(slot.case), self._context.relay
         assert isinstance(relay, PlainRelay)
-        together = self.agenda.counts(slot).rounds
+        guests = Guests(self.programs, task, seatings)
+        takes_turns = bool(self.agenda.counts(slot).rounds)
+        together = takes_turns and not isinstance(task, Mix)
+        processor = relay.processor if takes_turns else None
         if not together and slot.block % 2:
-            guests.play_alone()
+            guests.play_alone(processor)
         relay.guests = guests.seated if together else nobody
         attempts = super()._attempts(slot, seatings)
         relay.guests = nobody
         if not together and not slot.block % 2:
-            guests.play_alone()
+            guests.play_alone(processor)
         if attempts is not None:
             with self.log.open("a", encoding="utf-8") as log:
                 for each in guests.ended:

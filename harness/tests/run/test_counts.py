@@ -333,6 +333,22 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
 
 
+@pytest.mark.parametrize(
+    ("operation_us", "rounds"), [(1050, 8), (250, 2), (1, 2), (60_000, 10), (1300, 10)]
+)
+def test_laps_of_stated_work_are_long_where_two_can_be(operation_us: float, rounds: int) -> None:
+    """A lap begins with the caches of another process: of 1 ms it would say little else."""
+    each = [seen(operation_us * US / 2), None, seen(operation_us * US * 2)]
+    assert fitting([writing(160, 80)], 12, each, 10) == rounds
+    assert fitting([writing(160, 160), writing(160, 80)], 12, each, 10) == rounds
+    assert fitting([case()], 12, each, 10) == 12
+
+
+def test_work_that_no_pilot_saw_keeps_its_rounds() -> None:
+    assert fitting([writing(16, 8)], 12, [None], 10) == 8
+    assert fitting([writing(16, 8)], 1, [seen(1 * US)], 10) == 1
+
+
 @example(warmup=16, timed=64, unit=1, rounds=2, resets=6, in_turns=True)
 @given(
     st.integers(1, 64),

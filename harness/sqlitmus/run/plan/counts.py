@@ -182,6 +182,7 @@ GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
 QUARTERS = 4  # laps in which a process walks through its pools once
 PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
+LEAST_ROUNDS = 2  # of stated work: one says nothing of how its laps spread
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 
 
@@ -220,13 +221,31 @@ class Work:
     stagger: int = 0
 
 
-def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
+def fitting(
+    cases: Sequence[PlannedCase],
+    rounds: int,
+    observed: Iterable[Observed | None] = (),
+    lap_ms: float = 0.0,
+) -> int:
     """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
-    stated, or whole walks through the pools."""
+    stated, or whole walks through the pools.
+
+    By what was `observed`, laps of stated work last `lap_ms` where two can: nothing leads into
+    them, so each begins with the caches that another process left.
+    """
     timed = [case.stated[1] for case in cases if case.stated]
-    if timed:
-        return _divisor(gcd(*timed), rounds)
-    return max(round(rounds / QUARTERS), 1) * QUARTERS
+    if not timed:
+        return max(round(rounds / QUARTERS), 1) * QUARTERS
+    if lap_ms and (usual := _usual_ns(observed)):
+        most = int(min(timed) * usual / (lap_ms * 1e6))
+        rounds = min(rounds, max(most, LEAST_ROUNDS))
+    return _divisor(gcd(*timed), rounds)
+
+
+def _usual_ns(observed: Iterable[Observed | None]) -> float | None:
+    """The geometric mean of what an operation takes: none of the runners decides alone."""
+    each = [o.operation_ns for o in observed if o and o.operation_ns is not None]
+    return float(np.exp(np.log(each).mean())) if each else None
 
 
 def looked_at(case: PlannedCase, warmup: int, lap: int, most: int | None = None) -> int:
@@ -253,15 +272,13 @@ def work(
 ) -> Work | None:
     """The work of all cells of `case`; None without a pilot of any.
 
-    `observed` are those of all cases that are compared with it. An operation takes about
-    their geometric mean: none of the runners decides the length of a lap alone. Several threads do
-    the work of one of these cases if `together`.
+    `observed` are those of all cases that are compared with it. Several threads do the work of one
+    of these cases if `together`.
     """
     timed = [o for o in observed if o and o.operation_ns is not None]
     if not mode.pilot or not timed:
         return None
-    each = np.array([o.operation_ns for o in timed], dtype=np.float64)
-    usual = float(np.exp(np.log(each).mean()))
+    usual = _usual_ns(timed) or 0.0
     rounds = turning.rounds if turning else fitting([case], mode.rounds)
     if case.stated:
         warmup, timed_operations = case.stated

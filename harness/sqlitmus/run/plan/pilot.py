@@ -362,11 +362,11 @@ def plan_counts(
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
             allocated[case.id] = counts_of
-            if case.id not in turning:
+            if not (how := turning.get(case.id)):
                 continue
-            how = turning[case.id]
             if mode.pilot:  # cases that are compared take their turns in one set
-                how = turning[case.id] = replace(how, rounds=fitting(members, how.rounds))
+                rounds = fitting(members, how.rounds, seen, mode.lap_ms)
+                how = turning[case.id] = replace(how, rounds=rounds)
             if (counts := counts_of(how)) and not ready and case.id not in unrehearsed:
                 seen_in_turns = rehearse(context, case, counts, answers, mode, margin)
                 shown[case.id] = seen_in_turns
