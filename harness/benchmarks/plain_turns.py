@@ -37,7 +37,7 @@ from sqlitmus.run.measure.agenda import Slot
 from sqlitmus.run.measure.blocks import Measuring, Seating
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.processes.relay import Binding, Entry, Relay, Watch
-from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.processes.turns import LEAST, Turns
 from sqlitmus.run.verify import context
 from sqlitmus.run.verify.invocations import Attempt
 from sqlitmus.vocabulary import paths
@@ -89,7 +89,7 @@ class Seat:
         ns = sum(phase.ns for phase in laps)
         waited = sum(phase.waited_ns for phase in laps)
         units = sum(phase.operations for phase in laps) * self.task.units
-        per_unit = (ns - waited) / units
+        per_unit = max(ns - waited, LEAST * ns) / units
         return {"driver": self.driver, "ns": per_unit, "waited": waited / ns, "sqlite": sqlite}
 
 
