@@ -45,14 +45,14 @@ class Statement:
     kinds: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     @classmethod
-    def of(cls, said: workloads.Statement, seed: str, connection: sqlite3.Connection) -> Self:
+    def of(cls, written: workloads.Statement, seed: str, connection: sqlite3.Connection) -> Self:
         """A statement of the file, with rows from its database."""
-        sql, order = statements.positional(said.sql)
-        drawn = statements.rows_of(said.parameters, connection, seed)
+        sql, order = statements.positional(written.sql)
+        drawn = statements.rows_of(written.parameters, connection, seed)
         rows: list[Row] = [*statements.arranged(drawn, order)] or [[]]
         reads = sql.lstrip().upper().startswith(("SELECT", "WITH"))
-        operation = said.operation or ("all" if reads else "run")
-        return cls(sql.strip().rstrip(";"), operation, said.repeat, rows)
+        operation = written.operation or ("all" if reads else "run")
+        return cls(sql.strip().rstrip(";"), operation, written.repeat, rows)
 
     def answer(self, connection: sqlite3.Connection, place: int) -> tuple[int, int]:
         """With the row of parameters at `place`, the rows that it reads or changes, and the values
@@ -108,8 +108,8 @@ class Mix:
     def of(cls, catalog: Catalog, file: Path) -> Self:
         """That of the workload's `file`. Raises NotFit for a trace, and UsageError."""
         source = workloads.read(file, catalog)
-        said = source.workload
-        if said.trace:
+        workload = source.workload
+        if workload.trace:
             raise NotFit(f"{file}: plain programs play no trace; write its queries into the file")
         spec = scenarios.read(file, catalog).catalog.scenarios[scenarios.MIX]
         fixture.forget_snapshots()
@@ -119,13 +119,13 @@ class Mix:
                 Query(
                     query.transaction,
                     [
-                        Statement.of(each, f"{said.seed}/{name}/{number}", database)
+                        Statement.of(each, f"{workload.seed}/{name}/{number}", database)
                         for number, each in enumerate(query.parts())
                     ],
                 )
-                for name, query in said.query.items()
+                for name, query in workload.query.items()
             ]
-        times = _times([query.weight for query in said.query.values()])
+        times = _times([query.weight for query in workload.query.values()])
         order = [number for number, count in enumerate(times) for _ in range(count)]
         pragmas = [f"PRAGMA {name} = {value}" for name, value in source.profile(catalog)[1].pragmas]
         every = spec.reset_every or 0
@@ -161,7 +161,7 @@ class Mix:
 
     def skipping(self) -> Self:
         """The same by a program that leaves the first query out: a fault."""
-        return replace(self, round=[number for number in self.round if number])
+        return replace(self, round=[number for number in self.round if number], _seen={})
 
     def problem(self, told: Mapping[str, Any], rounds: int, database: Path) -> str | None:
         """In what `told` is not what so many rounds come to, or None."""
@@ -173,12 +173,8 @@ class Mix:
             return f"rows and values are {seen}, not {due}"
         with closing(sqlite3.connect(database)) as connection:
             left = _held(connection)
-        differ = {name for name in held if held[name] != left.get(name)}
-        return (
-            f"after {rounds} rounds other rows are in {', '.join(sorted(differ))}"
-            if differ
-            else None
-        )
+        differ = sorted(name for name in held if held[name] != left.get(name))
+        return f"after {rounds} rounds other rows are in {', '.join(differ)}" if differ else None
 
     def look(self, rounds: int) -> None:
         """See what the answers hold: to all rows of parameters, and in so many rounds."""
@@ -202,7 +198,7 @@ class Mix:
 
     def done(self, rounds: int) -> tuple[int, int, Mapping[str, int]]:
         """Rows read or changed, values that are not NULL, and rows by table at the end."""
-        rows, values = 0, 0
+        rows, values, writes = 0, 0, self.writes
         executed = Counter[int]()
         answers: dict[tuple[int, int], tuple[int, int]] = {}  # as long as nothing writes
         with self._copy() as connection:
@@ -213,7 +209,7 @@ class Mix:
                 for statement in self._round():
                     at = id(statement), executed[id(statement)] % len(statement.rows)
                     executed[id(statement)] += 1
-                    if self.writes or at not in answers:
+                    if writes or at not in answers:
                         answers[at] = statement.answer(connection, at[1])
                     rows, values = rows + answers[at][0], values + answers[at][1]
             return rows, values, _held(connection)

@@ -1,5 +1,7 @@
 """Runs beside plain programs: whether the benchmark `bench-truth` plays and prints both."""
 
+import inspect
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import pytest
 from benchmarks import example_database
 from benchmarks.agreement import Bounds, Published, Run
 from benchmarks.truth import COMMANDS, report
+from benchmarks.truth import main as truth_main
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary.errors import Exit
 from tests import left_out
@@ -78,6 +81,14 @@ def test_a_plain_program_that_leaves_a_query_out_is_found(tmp_path: Path) -> Non
     assert done.returncode == Exit.GATE_FAILED, done
     rows = [line for line in done.stdout.splitlines() if line.startswith("mix ")]
     assert "OUTSIDE" in rows[0]
+
+
+def test_the_method_names_the_options_that_there_are() -> None:
+    text = (ROOT / "docs" / "method.md").read_text("utf-8")
+    section = text.partition("## Held against plain programs")[2].partition("\n## ")[0]
+    named = {*re.findall(r"--([a-z]+)", section.replace("-- --blocks", "--"))}
+    assert named == {"repetitions", "suite", "workloads", "drivers", "schemes", "plant"}
+    assert named <= inspect.signature(truth_main).parameters.keys()
 
 
 @pytest.mark.parametrize(
