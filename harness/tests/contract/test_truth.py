@@ -58,7 +58,7 @@ def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path:
     file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
     example_database.write(tmp_path / "app.db", 400)
     before = (tmp_path / "app.db").read_bytes()
-    done = truth("--workloads", f"{file},tenant", "--", "--mode", "smoke")
+    done = truth("--workloads", f"{file},tenant", "--schemes", "turns", "--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
     heads = [line for line in done.stdout.splitlines() if line.startswith("== ")]
     assert heads == [f"== {file}", "== tenant"]
