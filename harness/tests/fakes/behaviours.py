@@ -138,6 +138,10 @@ def falsify(result: Json, job: Any, behaviour: str, argument: str, number: int) 
         LIES[behaviour](result, job)
     if behaviour in FIGURES and measured:
         FIGURES[behaviour](result, argument)
+    if measured and (behaviour in TIMES or behaviour == "collects"):
+        for worker in result["workers"]:  # whose stamps are of the same clock
+            pairs = zip(worker["spans_us"], result["iterations_ns"], strict=True)
+            worker["spans_us"] = [(begin, begin + ns / 1000) for (begin, _), ns in pairs]
     if behaviour in AFTERWARDS:
         AFTERWARDS[behaviour](Path(job.database.path))
 

@@ -8,6 +8,7 @@ from tests.faults.stage import Stage
 from tests.faults.verdict import measured, of_run
 
 CLOCK = "finish: (start, end) => Math.round(end - start),"
+NOW = "now: () => performance.now() * 1e6,\n    unix: unixFrom("
 SPENT = "spend(outcome, before, { cpu_ns: meeting.latest(cpu), ...usage.events() });"
 
 
@@ -26,6 +27,17 @@ def beside(behaviour: str) -> Play:
 def clock(old: str, new: str, file: str = "meeting.js", case: str = "get-pk") -> Play:
     """JavaScript in which `old` is `new`."""
     return node_measured(case, (f"runners/javascript/{file}", old, new), size="m")
+
+
+def clock_in_turns(old: str, new: str) -> Play:
+    """Node with another clock, which takes turns with an honest runner."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.real()
+        clone.replace("runners/javascript/meeting.js", old, new)
+        return measured(clone, "node", "python", case="get-pk", size="s")
+
+    return play
 
 
 def in_turns(behaviour: str) -> Play:
@@ -209,6 +221,20 @@ FAULTS: list[Fault] = [
         fake_measured("unsupported-when-measured"),
         "failed",
         "it was verified, and says unsupported only now: ",
+    ),
+    Fault(
+        "times halved in turns",
+        "javascript",
+        clock_in_turns(CLOCK, "finish: (start, end) => Math.round((end - start) / 2),"),
+        "failed",
+        "its times are not those of its clock",
+    ),
+    Fault(
+        "a clock at 0.92 of its speed in turns",
+        "javascript",
+        clock_in_turns(NOW, "now: () => performance.now() * 0.92e6,\n    unix: unixFrom("),
+        "failed",
+        "its stamps and the harness's drift apart by ",
     ),
     Fault(
         "half of the CPU time is missing in turns",

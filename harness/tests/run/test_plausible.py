@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.machine.proc import Writes
 from sqlitmus.machine.system import Limits
-from sqlitmus.run.processes.process import Timing
+from sqlitmus.run.processes.process import Timing, Turn
 from sqlitmus.run.verify.bounds import Arrangement, contradiction
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.contract import Result, Sequence
@@ -375,3 +375,45 @@ def test_a_log_that_grows_is_begun_anew(
     told = logged(Writes(4096 * 900, 900, checkpoints, pages, grown))
     assert (told is None) is fits
     assert fits or (told and "it makes no checkpoints" in told)
+
+
+# turns, as the harness saw them -------------------------------------------------------------------
+
+
+def in_turns(
+    rate: float = 1.0, shown: float = 1.0, cpu: float | None = 1.0, stamps: int = 30
+) -> str | None:
+    """Three turns of ten iterations of a ms, a second apart, which need `cpu` of their time. The
+    process's clock runs at `rate` times ours and begins elsewhere; it reports `shown` of it."""
+    begins = [1e6 * turn + 1100.0 * number for turn in range(3) for number in range(10)]
+    spans = [(77_777 + rate * at, 77_777 + rate * (at + 1000)) for at in begins]
+    spent = [round(MS * rate * shown) + number for number in range(30)]
+    used = None if cpu is None else round(10 * MS * cpu)
+    turns = [Turn(10, 1e6 * n - 100, 1e6 * n + 11_000, used) for n in range(3)]
+    workers = [worker(spent, spans_us=spans[:stamps])]
+    timing = replace(TIMING, wall_ns=4 * S, turns=turns)
+    return problem(timing=timing, iterations_ns=spent, cpu_ns=None, workers=workers)
+
+
+@pytest.mark.parametrize("cpu", [0.1, 1.0, 1.5, None])
+def test_a_clock_that_agrees_in_turns(cpu: float | None) -> None:
+    assert in_turns(cpu=cpu) is None
+    assert in_turns(rate=1.002, shown=1.005, cpu=cpu) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"shown": 0.97},
+            "its iterations add up to 0.0291 s, and from its stamps of their begins ",
+        ),
+        ({"shown": 2.0}, "its iterations add up to 0.06 s, and from its stamps of their begins "),
+        ({"rate": 0.97}, "its stamps and the harness's drift apart by 0.0595 s or more in 2.01 s"),
+        ({"rate": 1.03}, "its stamps and the harness's drift apart by 0.0601 s or more in 2.01 s"),
+        ({"cpu": 2.0}, "its thread used 0.02 s of CPU time in a turn whose iterations took 0.01 s"),
+        ({"stamps": 29}, "its worker 0 reports 29 spans_us; 30 iterations were timed"),
+    ],
+)
+def test_a_clock_that_does_not_agree_in_turns(changes: dict[str, Any], reason: str) -> None:
+    assert (in_turns(**changes) or "").startswith(reason)

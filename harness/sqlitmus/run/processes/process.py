@@ -216,6 +216,18 @@ def of_memory(
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn as the harness saw it: so many `iterations`, released at `begin_us` and done by
+    `end_us` of Unix time, and the CPU time of the thread that did them, None where that is not
+    known."""
+
+    iterations: int
+    begin_us: float
+    end_us: float
+    cpu_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """A finished process: wall, user and system nanoseconds.
 
@@ -223,7 +235,7 @@ class Timing:
     largest resident memory, None where the system does not say. `lost_ns` is what others took at
     most of the time that it had work to do, from its warm-up to its last iteration; None where that
     was not looked at, or is not known. `writes` is what it wrote while it timed its work, None
-    where that was not looked at.
+    where that was not looked at. `turns` are those that it took, without the last iteration.
     """
 
     wall_ns: int
@@ -233,6 +245,7 @@ class Timing:
     peak_bytes: int | None = None
     lost_ns: float | None = None
     writes: Writes | None = None
+    turns: Sequence[Turn] = ()
 
 
 @dataclass(frozen=True, slots=True)

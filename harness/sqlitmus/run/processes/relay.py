@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlitmus.machine import conditions, proc, process_tree, system
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
-from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps, collect, timing_in
+from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps, Turn, collect, timing_in
 from sqlitmus.run.processes.turns import Turns, kept, laps, level_ns, order, timed
 
 
@@ -36,6 +36,10 @@ class Binding:
         """How long the thread has waited for its processor so far, while it could have run; 0 where
         the system does not tell."""
         return process_tree.run_delay_ns(self._thread) or 0
+
+    def ran_ns(self) -> int | None:
+        """How long the thread has run so far; None where the system does not tell."""
+        return process_tree.ran_ns(self._thread)
 
     def keep_others_off(self) -> None:
         """Let collectors and compilers, and threads that it has started since, which inherited the
@@ -65,6 +69,7 @@ def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -
 
 PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
 LOOKS = 50  # at the thread that iterated: some milliseconds
+CLOCK_SET_NS = 1_000_000  # by which Unix time gains on a clock that is never set
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
 
 
@@ -117,6 +122,8 @@ class Seat:
         self._lost_in_all_ns: float | None = None
         self._writing: proc.WriteLook | None = None
         self._writes: proc.Writes | None = None
+        self._turns_seen: list[Turn] = []
+        self._epochs_ns: list[int] = []
         self.lost_ns: list[int] = []
         self.looked = True
         self.problem: str | None = None
@@ -160,6 +167,7 @@ class Seat:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
         last = self._group.left == turn
         together = turn - 1 if last else turn  # before its last one it stands at the barrier
+        begin_us, ran_ns = self._stamp()
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
@@ -170,12 +178,21 @@ class Seat:
             self._iterate(together)
             self.lost_ns.append(0)
             self.looked = False
+        end_us, end_ns = self._stamp()
+        cpu_ns = None if ran_ns is None or end_ns is None else end_ns - ran_ns
+        self._turns_seen.append(Turn(together, begin_us, end_us, cpu_ns))
         if last:
             if self._begun:
                 self._lost_in_all_ns = proc.between(self._begun, self._look())
             iterations = self._turns.iterations - 1
             self._writes = proc.written_between(self._writing, self._look_at_writes(), iterations)
             self._iterate(1)
+
+    def _stamp(self) -> tuple[float, int | None]:
+        """Microseconds of Unix time, and how long the thread that is bound has run."""
+        now = time.time_ns()
+        self._epochs_ns.append(now - time.monotonic_ns())
+        return now / 1000, self._binding and self._binding.ran_ns()
 
     def pids(self) -> list[int]:
         """Its process."""
@@ -213,7 +230,10 @@ class Seat:
         timing = timing_in(self._export)
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
-        timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes)
+        # stamps are compared with the process's, which a clock that was set meanwhile would spoil
+        was_set = self._epochs_ns and max(self._epochs_ns) - min(self._epochs_ns) > CLOCK_SET_NS
+        turns = () if was_set else self._turns_seen
+        timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes, turns=turns)
         invocation = collect(timing, self._entry.output)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)

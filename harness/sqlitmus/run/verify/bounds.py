@@ -210,6 +210,69 @@ def clock(result: Result, limits: Limits) -> Iterator[Held]:
         )
 
 
+STAMP_NS, STAMPS = 2e3, 0.01
+"""How far an iteration's time may be from that between its stamps: two rounded stamps, a share."""
+DRIFT_US, DRIFT = 6e3, 0.01
+"""How far a process's clock may drift from the harness's: a moment, and a share of the time."""
+OWN, WAKING_NS = 1.25, 1e6
+"""CPU time of a turn's thread: a share of its iterations, and of being woken and waiting again."""
+
+
+def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
+    """The clock of a process that took turns, against the harness's, which saw each of them.
+
+    Only the length of stamps counts and how they lie in the turns, for they may all be off by the
+    same: a process learns the time of day once.
+    """
+    if not timing.turns or len(result.workers) != 1:
+        return
+    spans, times = result.workers[0].spans_us, result.iterations_ns
+    yield Held(
+        "a worker's number of stamps",
+        abs(len(spans) - len(times)),
+        0,
+        f"its worker 0 reports {len(spans)} spans_us; {len(times)} iterations were timed",
+    )
+    if len(spans) != len(times) or len(times) % len(timing.turns):
+        return
+    own, spent = sum(end - begin for begin, end in spans) * 1e3, sum(times)
+    yield Held(
+        "times of iterations by their stamps",
+        abs(spent - own),
+        STAMPS * own + STAMP_NS * len(times),
+        f"its iterations add up to {seconds(spent)}, and from its stamps of their begins and ends "
+        f"to {seconds(own)}: its times are not those of its clock",
+    )
+    each = len(times) // len(timing.turns)
+    seen = [(turn, number * each) for number, turn in enumerate(timing.turns) if turn.iterations]
+    if not seen:
+        return
+    early = min(spans[first][0] - turn.begin_us for turn, first in seen)
+    late = max(spans[first + turn.iterations - 1][1] - turn.end_us for turn, first in seen)
+    whole = seen[-1][0].end_us - seen[0][0].begin_us
+    yield Held(
+        "drift of two clocks",
+        late - early,
+        DRIFT * whole + DRIFT_US,
+        f"its stamps and the harness's drift apart by {seconds(1e3 * (late - early))} or more in "
+        f"{seconds(1e3 * whole)}: its clock is wrong",
+    )
+    used = [
+        (turn.cpu_ns, sum(times[first : first + turn.iterations]), turn.iterations)
+        for turn, first in seen
+        if turn.cpu_ns is not None
+    ]
+    if used and not how.resets:
+        cpu_ns, least, count = min(used, key=lambda of: of[0] / max(of[1], 1))
+        yield Held(
+            "CPU time of a turn",
+            cpu_ns,
+            OWN * least + TURN_NS * count + WAKING_NS,
+            f"its thread used {seconds(cpu_ns)} of CPU time in a turn whose iterations took "
+            f"{seconds(least)}, and no less in any other: its clock or its times are wrong",
+        )
+
+
 def rest(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     """What the process did beside its iterations is no more than what there is to do.
 
@@ -373,6 +436,7 @@ def held(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> It
     yield from fits(timing, result)
     yield from of_workers(timing, result, how)
     yield from clock(result, limits)
+    yield from turns(timing, result, how)
     yield from rest(timing, result, how)
     yield from cpu(timing, result, how, limits)
     yield from busy(timing, result, how)
