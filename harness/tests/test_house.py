@@ -126,14 +126,14 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
-    "modules": 150,
-    "lines": 37_605,
-    "lines of a module, most": 570,
+    "modules": 152,
+    "lines": 38_594,
+    "lines of a module, most": 594,
     "longest chain of imports": 20,
     "modules with one importer": 28,
     "import lines, % of code": 8.6,
-    "imports from tests": 654,
-    "lines of tests": 41_196,
+    "imports from tests": 668,
+    "lines of tests": 42_125,
 }
 
 

@@ -15,8 +15,9 @@ from sqlitmus.results.report import Block, Case, Fact, Notice, NoticeKind, Runne
 from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
 from sqlitmus.store.file import Block as Recorded
 from sqlitmus.store.file import Verified
-from sqlitmus.vocabulary.contract import Description, normal_pragma
+from sqlitmus.vocabulary.contract import Description
 from sqlitmus.vocabulary.detail import Syncs
+from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.text import listed
 
 

@@ -36,7 +36,7 @@ from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, testable, together
 from sqlitmus.store.file import Verified
-from sqlitmus.vocabulary.contract import normal_pragma
+from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, Side, Verdict
 
 

@@ -123,7 +123,7 @@ def _version(name: str, version: str | None) -> str:
 
 def _profiles() -> Rows:
     from sqlitmus.catalog.definitions import load
-    from sqlitmus.vocabulary.contract import with_keys
+    from sqlitmus.vocabulary.pragmas import with_keys
 
     return [
         {"profile": name, "summary": p.summary, "pragmas": with_keys(p.pragmas)}

@@ -11,8 +11,8 @@ import typer
 from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import with_keys
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.pragmas import with_keys
 
 
 @with_options(

@@ -16,8 +16,8 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.scenario import Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import normal_pragma
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload

@@ -39,8 +39,8 @@ from sqlitmus.vocabulary.contract import (
     Proof,
     Result,
     Step,
-    normal_pragma,
 )
+from sqlitmus.vocabulary.pragmas import normal_pragma
 from tests.run.test_freshness import PYTHON
 from tests.run.test_hyperfine import RESULT
 from tests.run.test_plausible import ALONE, MACHINE

@@ -18,7 +18,7 @@ from sqlitmus.results.recommendation import (
     Recommendation,
     Weighed,
 )
-from sqlitmus.vocabulary.contract import normal_pragma, with_keys
+from sqlitmus.vocabulary.pragmas import normal_pragma, with_keys
 from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 

@@ -28,8 +28,8 @@ from sqlitmus.vocabulary.contract import (
     Readback,
     Result,
     Step,
-    normal_pragma,
 )
+from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.text import counted, listed, quoted, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
 
