@@ -87,7 +87,7 @@ def test_the_method_names_the_options_that_there_are() -> None:
     text = (ROOT / "docs" / "method.md").read_text("utf-8")
     section = text.partition("## Held against plain programs")[2].partition("\n## ")[0]
     named = {*re.findall(r"--([a-z]+)", section.replace("-- --blocks", "--"))}
-    assert named == {"repetitions", "suite", "workloads", "drivers", "schemes", "plant"}
+    assert named == {"workloads", "drivers", "schemes", "plant"}
     assert named <= inspect.signature(truth_main).parameters.keys()
 
 
