@@ -132,7 +132,7 @@ AT_MOST = {
     "longest chain of imports": 20,
     "modules with one importer": 28,
     "import lines, % of code": 8.6,
-    "imports from tests": 668,
+    "imports from tests": 669,
     "lines of tests": 42_125,
 }
 

@@ -235,13 +235,13 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
     )
     if len(spans) != len(times) or len(times) % len(timing.turns):
         return
-    own, spent = sum(end - begin for begin, end in spans) * 1e3, sum(times)
+    stamped, spent = sum(end - begin for begin, end in spans) * 1e3, sum(times)
     yield Held(
         "times of iterations by their stamps",
-        abs(spent - own),
-        STAMPS * own + STAMP_NS * len(times),
+        abs(spent - stamped),
+        STAMPS * stamped + STAMP_NS * len(times),
         f"its iterations add up to {seconds(spent)}, and from its stamps of their begins and ends "
-        f"to {seconds(own)}: its times are not those of its clock",
+        f"to {seconds(stamped)}: its times are not those of its clock",
     )
     each = len(times) // len(timing.turns)
     seen = [(turn, number * each) for number, turn in enumerate(timing.turns) if turn.iterations]
