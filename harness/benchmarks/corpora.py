@@ -42,7 +42,7 @@ SIZES = {"chat": 480}  # of what can be large: about 90 MiB, as the database of 
 HEADS = ("corpus", "MiB", "init s", "edits", "minutes", "blocks", "verdicts", "of the mix")
 
 
-def database(name: str, folder: Path, size: int = 1) -> Path:
+def database(folder: Path, name: str, size: int = 1) -> Path:
     """Make the database of a corpus in `folder`, with the same content each time; those of `SIZES`
     are so many times as large."""
     file = folder / f"{name}.db"
@@ -59,7 +59,7 @@ def database(name: str, folder: Path, size: int = 1) -> Path:
 
 def build(folder: Path, name: str) -> Path:
     """The workload's own file of a corpus in `folder`, beside its small database."""
-    database(name, folder)
+    database(folder, name)
     file = folder / f"{name}.toml"
     file.write_bytes(CORPORA[name].with_suffix(".toml").read_bytes())
     return file
@@ -67,7 +67,7 @@ def build(folder: Path, name: str) -> Path:
 
 def tried(name: str, folder: Path, size: int, options: Sequence[str]) -> tuple[list[str], Exit]:
     """The row of a corpus, with the exit code that it asks for."""
-    file, db = folder / f"{name}.toml", database(name, folder, size)
+    file, db = folder / f"{name}.toml", database(folder, name, size)
     begin = time.monotonic()
     code, words = _sqlitmus("workload", "init", str(file), "--database", str(db))
     row = [name, f"{db.stat().st_size / 2**20:.1f}", f"{time.monotonic() - begin:.1f}"]

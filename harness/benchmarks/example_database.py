@@ -49,7 +49,7 @@ def main() -> None:
     """Those of both examples."""
     write(corpora.EXAMPLES / "app.db")
     for name, size in corpora.SIZES.items():
-        corpora.database(name, corpora.EXAMPLES, size)
+        corpora.database(corpora.EXAMPLES, name, size)
     for file in sorted(corpora.EXAMPLES.glob("*.db")):
         print(f"{file}: {file.stat().st_size / 2**20:.0f} MB")
 

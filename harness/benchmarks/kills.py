@@ -18,7 +18,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -28,7 +27,7 @@ from typing import Annotated
 import psutil
 import typer
 
-from benchmarks.setups import SetUps
+from benchmarks.setups import SetUps, left_with
 from sqlitmus.store.file import FILE
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.verdicts import Scheme
@@ -149,7 +148,6 @@ def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -
     left = processes_of(clone, harness.pid)
     tally.left += len(left)
     for process in left:
-        print(f"left: {' '.join(process.cmdline())}", file=sys.stderr)
         process.kill()
     harness.communicate()
     hang.unlink()
@@ -212,14 +210,9 @@ def finish(
 def processes_of(clone: Clone, harness: int) -> list[psutil.Process]:
     """What is left of a killed run: itself, fakes, runners with a job in the clone, a guardian."""
     words = (str(clone.root), f"-{harness:010d}-")
-    found = {pid: psutil.Process(pid) for pid in clone.alive()}
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            line = " ".join(process.cmdline())
-            theirs = process.environ().get("SQLITMUS_ROOT")
-            if theirs == str(clone.root) or any(word in line for word in words):
-                found[process.pid] = process
-    return list(found.values())
+    left = {process.pid: process for process in left_with("SQLITMUS_ROOT", clone.root, *words)}
+    fakes = {pid: psutil.Process(pid) for pid in clone.alive() if pid not in left}
+    return [*left.values(), *fakes.values()]
 
 
 if __name__ == "__main__":

@@ -63,13 +63,7 @@ class SetUps:
 
     def left(self) -> list[psutil.Process]:
         """The processes of a set-up in this toolchain, and their names on stderr."""
-        processes: list[psutil.Process] = []
-        for process in psutil.process_iter():
-            with suppress(psutil.Error):
-                if process.environ().get("SQLITMUS_TOOLCHAIN") == str(self._toolchain):
-                    print(f"left: {' '.join(process.cmdline())}", file=sys.stderr)
-                    processes.append(process)
-        return processes
+        return left_with("SQLITMUS_TOOLCHAIN", self._toolchain)
 
     def unlike(self) -> int:
         """Files that another set-up makes, or leaves, in another way than an undisturbed one.
@@ -106,6 +100,20 @@ class SetUps:
             for file in files
             if (file.is_symlink() or file.is_file()) and file.suffix != ".pyc"
         }
+
+
+def left_with(variable: str, value: Path, *words: str) -> list[psutil.Process]:
+    """The processes with `value` in this variable of their environment, or one of the `words` on
+    their command line, and their names on stderr."""
+    processes: list[psutil.Process] = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            line = " ".join(process.cmdline())
+            marked = process.environ().get(variable) == str(value)
+            if marked or any(word in line for word in words):
+                print(f"left: {line}", file=sys.stderr)
+                processes.append(process)
+    return processes
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,6 +19,7 @@ from bootstrap.progress import Progress
 from bootstrap.step import look
 from bootstrap.steps import STEPS
 
+Recipes = Mapping[str, recipes.Recipe]
 EXIT_USAGE = 2
 EXIT_NOT_FIT = 3
 EXIT_INTERRUPTED = 130
@@ -41,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     if mistake is not None:
         progress.say(mistake)
         return EXIT_USAGE
-    return _set_up_and_run(argv, make_context(clone), progress)
+    return _set_up_and_run(argv, make_context(clone), progress, declared)
 
 
 def needs(argv: Sequence[str], settings: Settings, claims: Collection[str] = ()) -> set[str]:
@@ -67,7 +68,9 @@ def first_steps(argv: Sequence[str], settings: Settings) -> tuple[str, ...]:
     return settings.first_steps if recipe in settings.first_looks and not arguments else ()
 
 
-def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -> int:
+def _set_up_and_run(
+    argv: Sequence[str], context: Context, progress: Progress, declared: Recipes
+) -> int:
     files = (context.clone / "scenarios" / "claims").glob("*.toml")
     needed = needs(argv, context.settings, [file.stem.partition("-")[2] for file in files])
     try:
@@ -75,10 +78,10 @@ def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -
         first = first_steps(argv, context.settings)
         if _to_make(first, context) and _to_make(needed.difference(first), context):
             # what this machine can time soon it times before the compilers start, not beside them
-            looking = _set_up([*argv, "--first-look"], first, context, progress)
+            looking = _set_up([*argv, "--first-look"], first, context, progress, declared)
             if looking and _outlasted(looking) == EXIT_INTERRUPTED:
                 return EXIT_INTERRUPTED
-        running = _set_up(argv, needed, context, progress)
+        running = _set_up(argv, needed, context, progress, declared)
         return _replace_process(running) if running else EXIT_NOT_FIT
     except KeyboardInterrupt:
         progress.say("set-up interrupted; the same command goes on where it stopped")
@@ -104,7 +107,11 @@ class Command:
 
 
 def _set_up(
-    argv: Sequence[str], needed: Collection[str], context: Context, progress: Progress
+    argv: Sequence[str],
+    needed: Collection[str],
+    context: Context,
+    progress: Progress,
+    declared: Recipes,
 ) -> Command | None:
     """What the recipe runs, once the steps `needed` are made; None, and says why, where it cannot.
 
@@ -125,7 +132,7 @@ def _set_up(
         if hindrance:
             progress.say(hindrance)
     environ = just_environ(context, write_paths(context, states), python.parent)
-    program = recipes.program(argv, recipes.read(context.clone / "Justfile"))
+    program = recipes.program(argv, declared)
     if program:
         environ["SQLITMUS_CALLED_FROM"] = str(Path.cwd())
         return Command([str(python), *program], environ, context.clone)

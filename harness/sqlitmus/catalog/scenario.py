@@ -106,6 +106,16 @@ class ScenarioStep(Model):
             return self.pool
         return len(self.given.rows) if self.given else 1
 
+    @property
+    def returning(self) -> bool:
+        """Whether it may write though it gives rows."""
+        return "returning" in self.sql.lower()
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may write, in a transaction of others."""
+        return self.operation == "run" or self.returning
+
     def text(self, axes: Mapping[str, str]) -> str:
         """The SQL with its braces filled, and with `names` unless it is bound by place."""
         placeholders = f"({', '.join('?' * len(self.parameters))})"

@@ -150,19 +150,11 @@ def children() -> list[int]:
     return []
 
 
-def ran_ns(thread: int) -> int | None:
-    """Nanoseconds that a thread has run since its start, exact while it waits; None where the
-    system does not tell."""
+def ran_and_waited_ns(thread: int) -> tuple[int, int] | None:
+    """Nanoseconds that a thread has run since its start, exact while it waits, and that it was
+    ready to run and waited for a processor; None where the system does not tell."""
     with suppress(OSError, ValueError):
-        return _schedstat(str(thread))[0]
-    return None
-
-
-def run_delay_ns(thread: int) -> int | None:
-    """Nanoseconds that a thread was ready to run and waited for a processor, since its start; None
-    where the system does not tell."""
-    with suppress(OSError, ValueError):
-        return _schedstat(str(thread))[1]
+        return _schedstat(str(thread))
     return None
 
 

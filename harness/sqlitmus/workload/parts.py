@@ -386,14 +386,9 @@ def _bounded(part: Part, connection: sqlite3.Connection) -> Part:
     return replace(part, steps=steps, most=most, notes=[*part.notes, note])
 
 
-def _writes(step: ScenarioStep) -> bool:
-    """Whether a step writes; what does so and gives rows has RETURNING."""
-    return step.operation == "run" or "returning" in step.sql.lower()
-
-
 def _distinct(steps: Sequence[ScenarioStep]) -> int | None:
     """How often they can be done without a row that is written again; None for no parameters."""
-    pools = [(step.given, step.repeat) for step in steps if _writes(step)]
+    pools = [(step.given, step.repeat) for step in steps if step.writes]
     return min((len(given.rows) // repeat for given, repeat in pools if given), default=None)
 
 
@@ -474,6 +469,25 @@ class Decided(NamedTuple):
     sums: dict[str, set[str]]
     affected: bool
 
+    @classmethod
+    def of(
+        cls, proofs: Mapping[str, Proof], seen: Sequence[tuple[Mapping[str, list[int]], int]]
+    ) -> "Decided":
+        """What differs between several orders, by what was `seen` of each: the `sums_held` after
+        it, and how many rows it changed."""
+        sums = {
+            table: {
+                name
+                for name, *values in zip(of.sums, *(held[table] for held, _ in seen), strict=True)
+                if len({*values}) > 1
+            }
+            for table, of in proofs.items()
+        }
+        return cls(
+            {table: names for table, names in sums.items() if names},
+            affected=len({affected for _, affected in seen}) > 1,
+        )
+
     def __str__(self) -> str:
         """As a sentence, "" for nothing."""
         parts = [
@@ -489,6 +503,13 @@ class Decided(NamedTuple):
         )
 
 
+def sums_held(connection: sqlite3.Connection, proofs: Mapping[str, Proof]) -> dict[str, list[int]]:
+    """By table the sums of its proof, in their order."""
+    return {
+        table: [*connection.execute(of.query().sql).fetchone()][1:] for table, of in proofs.items()
+    }
+
+
 def decided_by_order(
     file: Path, mix: Scenario, proofs: Mapping[str, Proof], *, keys: bool = False
 ) -> Decided:
@@ -496,7 +517,7 @@ def decided_by_order(
     forwards, backwards and shuffled, each time in a transaction that is rolled back, in a copy of
     the database in `file`. What takes too long, or fails, is all decided by the order.
     """
-    writing = statements.Query.of(step for step in mix.steps if _writes(step))
+    writing = statements.Query.of(step for step in mix.steps if step.writes)
     numbers = [*range((mix.warmup_operations or 0) + (mix.timed_operations or mix.operations))]
     seen: list[tuple[dict[str, list[int]], int]] = []
     with statements.scratch(file, keys=keys) as (connection, _):
@@ -508,21 +529,6 @@ def decided_by_order(
             except Refused:
                 everything = {table: {*of.sums} for table, of in proofs.items()}
                 return Decided(everything, affected=True)
-            held = {
-                table: [*connection.execute(of.query().sql).fetchone()][1:]
-                for table, of in proofs.items()
-            }
-            seen.append((held, affected))
+            seen.append((sums_held(connection, proofs), affected))
             connection.execute("ROLLBACK")
-    sums = {
-        table: {
-            name
-            for name, *values in zip(of.sums, *(held[table] for held, _ in seen), strict=True)
-            if len({*values}) > 1
-        }
-        for table, of in proofs.items()
-    }
-    return Decided(
-        {table: names for table, names in sums.items() if names},
-        affected=len({affected for _, affected in seen}) > 1,
-    )
+    return Decided.of(proofs, seen)

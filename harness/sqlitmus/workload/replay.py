@@ -19,7 +19,7 @@ from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.workload import statements
 from sqlitmus.workload.file import Recording, Source
-from sqlitmus.workload.parts import REPLAY, TIMED_REPLAY, Decided, Part, Proof
+from sqlitmus.workload.parts import REPLAY, TIMED_REPLAY, Decided, Part, Proof, sums_held
 from sqlitmus.workload.statements import LONGEST, Answered, NoPool, Row
 
 LEAST = 128  # requests of a replay: a p99 needs no fewer
@@ -99,8 +99,7 @@ class _Replay:
                     tried.failed |= {*requests[number + 1 :]}
                     tried.late = True
                     break
-        for table, of in proofs.items():
-            tried.held[table] = [*connection.execute(of.query().sql).fetchone()][1:]
+        tried.held = sums_held(connection, proofs)
         connection.execute("ROLLBACK")
         return tried
 
@@ -270,18 +269,7 @@ def _facts(
 ) -> dict[str, Any]:
     """What both scenarios have in common."""
     parts = [replay.parts[name] for name in {request.query: 0 for request in requests}]
-    sums = {
-        table: {
-            name
-            for name, *values in zip(of.sums, *(tried.held[table] for tried in tries), strict=True)
-            if len({*values}) > 1
-        }
-        for table, of in proofs.items()
-    }
-    decided = Decided(
-        {table: names for table, names in sums.items() if names},
-        affected=len({tried.affected for tried in tries}) > 1,
-    )
+    decided = Decided.of(proofs, [(tried.held, tried.affected) for tried in tries])
     several = len(tries) > 1
     ascii_ends = all(seen.ascii_ends for of in tries[0].answered.values() for seen in of)
     undecided = ["rows", "checksum", *(["affected"] if decided.affected else [])]

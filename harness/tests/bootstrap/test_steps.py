@@ -254,7 +254,6 @@ def test_a_new_clone_times_what_it_can_before_compilers_start(
         return bench.context
 
     monkeypatch.setattr(main, "make_context", made)
-    bench.write("Justfile", (Path(__file__).parents[3] / "Justfile").read_text("utf-8"))
     first = {"python", "hyperfine", "npm", "sync-counter"}
     assert main.main(argv) == code
     if looks:

@@ -19,6 +19,7 @@ from sqlitmus.workload.scenarios import MIX, catalogue
 from sqlitmus.workload.statements import bound
 from sqlitmus.workload.template import template
 from tests import left_out
+from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
 
 DEADLINE_S = 600.0
@@ -39,6 +40,28 @@ NOTED = {
 }
 
 
+@pytest.fixture
+def clone(tmp_path: Path, hyperfine_program: str) -> Clone:
+    """The real runners, where those are set up that every corpus is measured with."""
+    for runner in ("rust", "node"):
+        left_out.tool(runner)
+    return Stage(tmp_path, hyperfine_program).real()
+
+
+def agreed(clone: Clone, name: str, file: str, cases: str) -> set[str]:
+    """The cases of this filter in which all runners answer as the oracle, or lack what is named."""
+    process = clone.start("workload", "verify", file, "-f", cases)
+    out, err = process.communicate(timeout=DEADLINE_S)
+    outcomes = [line.partition(" ") for line in out.splitlines()]
+    assert len(outcomes) >= 4, err
+    verified = {rest.strip().partition("/")[0] for _, _, rest in outcomes}
+    runner, reason = LACKING.get(name, ("", ""))
+    lacking = {f"{case}/{runner}: {reason}" for case in verified}
+    assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
+    assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking
+    return verified
+
+
 @pytest.mark.parametrize("name", CORPORA)
 def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
     source = read(build(tmp_path, name), definitions.load())
@@ -51,7 +74,7 @@ def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_what_init_proposes_can_be_compared_as_it_is(name: str, tmp_path: Path) -> None:
-    file, made = tmp_path / "my.toml", database(name, tmp_path)
+    file, made = tmp_path / "my.toml", database(tmp_path, name)
     file.write_text(template(made, made.name, file.name, name), encoding="utf-8")
     source = read(file, definitions.load())
     copy = snapshot(source.database, tmp_path)
@@ -61,14 +84,11 @@ def test_what_init_proposes_can_be_compared_as_it_is(name: str, tmp_path: Path) 
 
 
 def test_a_corpus_can_be_as_large_as_a_services(tmp_path: Path) -> None:
-    small, large = (database("chat", tmp_path, size).stat().st_size for size in (1, 8))
+    small, large = (database(tmp_path, "chat", size).stat().st_size for size in (1, 8))
     assert 4 * small < large < 12 * small
 
 
-def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, hyperfine_program: str) -> None:
-    for runner in ("rust", "node"):
-        left_out.tool(runner)
-    clone = Stage(tmp_path, hyperfine_program).real()
+def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, clone: Clone) -> None:
     script = inspect.getfile(benchmark)
     words = ["--only", "tenant", "--small", "--time-budget", "1s", "--"]
     words += ["--mode", "smoke", "-r", "rust", "-r", "node"]
@@ -92,22 +112,10 @@ def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, hyperfine_pro
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_runners_answer_what_the_oracle_does(
-    name: str, tmp_path: Path, hyperfine_program: str
-) -> None:
-    for runner in ("rust", "node"):
-        left_out.tool(runner)
-    clone = Stage(tmp_path, hyperfine_program).real()
+def test_runners_answer_what_the_oracle_does(name: str, clone: Clone) -> None:
     build(clone.root, name)
     before = (clone.root / f"{name}.db").read_bytes()
-    process = clone.start("workload", "verify", f"{name}.toml", "-f", "mix")
-    out, err = process.communicate(timeout=DEADLINE_S)
-    outcomes = [line.partition(" ") for line in out.splitlines()]
-    assert len(outcomes) >= 4, err
-    runner, reason = LACKING.get(name, ("", ""))
-    lacking = {f"{case}/{runner}: {reason}" for case in ("mix", "mix@workers=2")}
-    assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
-    assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking
+    assert agreed(clone, name, f"{name}.toml", "mix") == {"mix", "mix@workers=2"}
     assert (clone.root / f"{name}.db").read_bytes() == before
 
 
@@ -133,22 +141,9 @@ def trace(file: Path, folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_runners_replay_a_trace_as_the_oracle_does(
-    name: str, tmp_path: Path, hyperfine_program: str
-) -> None:
-    for runner in ("rust", "node"):
-        left_out.tool(runner)
-    clone = Stage(tmp_path, hyperfine_program).real()
+def test_runners_replay_a_trace_as_the_oracle_does(name: str, tmp_path: Path, clone: Clone) -> None:
     lines = trace(build(clone.root, name), tmp_path)
     (clone.root / "app.jsonl").write_text("\n".join(lines), "utf-8")
     text = f'database = "{name}.db"\ntrace = "app.jsonl"\nworkers = 2\n'
     (clone.root / "app.toml").write_text(text, "utf-8")
-    process = clone.start("workload", "verify", "app.toml", "-f", "replay")
-    out, err = process.communicate(timeout=DEADLINE_S)
-    outcomes = [line.partition(" ") for line in out.splitlines()]
-    cases = {rest.strip().partition("/")[0] for _, _, rest in outcomes}
-    assert cases == {"replay", "replay-at-times"}, err
-    runner, reason = LACKING.get(name, ("", ""))
-    lacking = {f"{case}/{runner}: {reason}" for case in cases}
-    assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
-    assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking
+    assert agreed(clone, name, "app.toml", "replay") == {"replay", "replay-at-times"}

@@ -35,11 +35,13 @@ class Binding:
     def waited_ns(self) -> int:
         """How long the thread has waited for its processor so far, while it could have run; 0 where
         the system does not tell."""
-        return process_tree.run_delay_ns(self._thread) or 0
+        times = process_tree.ran_and_waited_ns(self._thread)
+        return times[1] if times else 0
 
     def ran_ns(self) -> int | None:
         """How long the thread has run so far; None where the system does not tell."""
-        return process_tree.ran_ns(self._thread)
+        times = process_tree.ran_and_waited_ns(self._thread)
+        return times and times[0]
 
     def keep_others_off(self) -> None:
         """Let collectors and compilers, and threads that it has started since, which inherited the

@@ -133,7 +133,7 @@ def transactions(case: PlannedCase, catalog: Catalog) -> int:
     if (case.variant.transaction or scenario.transaction) != "none":
         return case.operations
     steps = steps_of(scenario, case.axes)
-    if any(step.operation == "execute" or "returning" in step.sql.lower() for step in steps):
+    if any(step.operation == "execute" or step.returning for step in steps):
         return 0  # it may begin and commit, or write though it gives rows
     runs = [step for step in steps if step.operation == "run"]
     return case.operations * sum(step.repeat for step in runs if step.fails is None)

@@ -107,10 +107,10 @@ def test_what_the_system_does_not_tell_is_nothing(
 ) -> None:
     held = Binding(thread.id, max(os.sched_getaffinity(0)))
 
-    def tell(_thread: int) -> int | None:
-        return told
+    def tell(_thread: int) -> tuple[int, int] | None:
+        return None if told is None else (1, told)
 
-    monkeypatch.setattr(process_tree, "run_delay_ns", tell)
+    monkeypatch.setattr(process_tree, "ran_and_waited_ns", tell)
     assert held.waited_ns() == (told or 0)
 
 
