@@ -1,10 +1,11 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
+import itertools
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from math import ceil, gcd, inf
+from math import ceil, gcd
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.pragmas import normal_pragma
+from sqlitmus.vocabulary.text import listed
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload
@@ -294,6 +296,10 @@ def _mix(
     most = [part.most // count for part, count in pairs if part.most]
     queries = sum(count for _, count in pairs)
     instructions = sum(part.instructions * count for part, count in pairs)
+    written = Writing(
+        sum(writing[part.name].share * count for part, count in pairs),
+        syncs=writing[parts[0].name].syncs,
+    )
     return _scenario(
         title="The mix",
         question="What do all queries cost together, each as often as its weight says?",
@@ -305,10 +311,8 @@ def _mix(
         operations=_operations(instructions, queries),
         instructions=instructions,
         most=_most(parts) or (max(min(most), 1) if most else None),
-        writing=Writing(
-            sum(writing[part.name].share * count for part, count in pairs),
-            syncs=writing[parts[0].name].syncs,
-        ),
+        writing=written,
+        notes=_wanting(pairs, instructions, written),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=queries,
     )
@@ -439,16 +443,56 @@ def _stated(
         return each, WARMUP * each, TIMED * each
     bearable = (WARMUP + TIMED) * each
     if not writing.syncs:
-        bearable = int(min(most or inf, HEAVIEST * INSTRUCTIONS // max(instructions, 1)))
-        cycles = ceil(64 * writing.share)
-        unit = round(cycles / writing.share / 16)
-        if unit >= 16:
-            unit -= unit % 4
-        if 56 * unit <= bearable:
-            return gcd(each, 8 * unit), 24 * unit, 32 * unit
+        bearable = _bearable(instructions)
+        bearable = min(most or bearable, bearable)
+        period = _period(writing.share)
+        if 7 * period // 2 <= bearable:
+            return gcd(each, period // 2), 3 * period // 2, 2 * period
     few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
     warmup, timed = (WARMUP, TIMED) if writing.syncs else (TIMED, WARMUP)  # compilers take time
     return min(each, few), warmup * few, timed * few
+
+
+def _bearable(instructions: float) -> int:
+    """Operations of so many `instructions` that a process may do for its checkpoints."""
+    return int(HEAVIEST * INSTRUCTIONS // max(instructions, 1))
+
+
+def _wanting(pairs: Sequence[tuple[Part, int]], instructions: float, writing: Writing) -> list[str]:
+    """What the report says where more rows of parameters would let checkpoints be timed."""
+    if writing.syncs or not writing.share:
+        return []
+    rounds = 7 * _period(writing.share) // 2
+    if rounds > _bearable(instructions):
+        return []
+    if any(part.lasting for part, _ in pairs):
+        rounds = statements.power_of_two(rounds)
+    few: list[str] = []
+    for part, times in pairs:
+        pools = [(step.given, step.repeat) for step in part.steps if step.writes and step.given]
+        for pool, repeat in pools if part.most and part.most // times < rounds else []:
+            needed, given = statements.power_of_two(rounds * times * repeat), len(pool.rows)
+            if needed > statements.LONGEST:
+                return []
+            if needed > given:
+                few.append(f"{part.name} had {needed:,} rows of parameters instead of {given:,}")
+    return [f"Two checkpoints would be timed if {listed(few)}."] if few else []
+
+
+def _period(share: float) -> int:
+    """Operations from one checkpoint to the next, or a multiple, of which each appends a `share` of
+    its pages: an even number with many divisors, so that a set can have many rounds.
+
+    It is rounded so little that over three and a half of them, which a process does, no checkpoint
+    moves by more than a quarter of the way to the next.
+    """
+    apart = 1 / share
+    for cycles in itertools.count(1):
+        for step in (64, 32, 16, 8, 4, 2):
+            period = step * round(cycles * apart / step)
+            if period and 3.5 * abs(period - cycles * apart) <= apart / 4:
+                return period
+    raise AssertionError
 
 
 def _power(count: int) -> int:

@@ -1,5 +1,6 @@
 """A workload as scenarios: what is measured, how often, and how writes are undone."""
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -124,19 +125,53 @@ def work_of(query: Scenario) -> tuple[int, int]:
     return query.warmup_operations, query.timed_operations // 2
 
 
-@pytest.mark.parametrize(("sql", "each"), [(SMALL, 1), (LARGE, 2)])
+LARGE_OF = "INSERT INTO document(owner, title, size, body) VALUES (?, '', 0, zeroblob({}))"
+
+
+@pytest.mark.parametrize(
+    "sql", [SMALL, *map(LARGE_OF.format, (3000, 30_000, 100_000, 400_000, 1_500_000, 3_000_000))]
+)
 def test_each_half_of_what_is_timed_has_as_many_checkpoints(
-    made: Callable[[str], Catalog], database: Path, sql: str, each: int
+    made: Callable[[str], Catalog], database: Path, sql: str
 ) -> None:
     query = made(f'[query.a]\nsql = "{sql}"\nparameters = "{NUMBERS}"\n').scenarios["a"]
     begin, half = work_of(query)
-    halves = [
-        (number - begin) // half
-        for number in checkpoints(database, sql, begin + 2 * half)
-        if number >= begin
-    ]
-    assert halves == [0] * each + [1] * each
+    reached = checkpoints(database, sql, begin + 2 * half)
+    halves = [(number - begin) // half for number in reached]
+    assert halves.count(0) == halves.count(1) >= 1
+    assert min(halves) < 0, "the log had begun anew before"
     assert query.reset_every == begin + 2 * half
+
+
+ADD = f"""
+[query.read]
+weight = 9
+operation = "get"
+sql = "SELECT id, title FROM document WHERE id = ?"
+parameters = "SELECT id FROM document"
+[query.add]
+weight = 1
+sql = "{LARGE}"
+"""
+
+
+def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(
+    made: Callable[[str], Catalog],
+) -> None:
+    def notes(rows: int) -> list[str]:
+        numbers = NUMBERS.replace("4096", str(rows))
+        text = f'{ADD}parameters = "{numbers}"\n'
+        return made(text).scenarios["mix"].notes
+
+    (words,) = notes(64)
+    match = re.fullmatch(
+        r"Two checkpoints would be timed if add had ([0-9,]+) rows of parameters instead of 64\.",
+        words,
+    )
+    assert match
+    enough = int(match[1].replace(",", ""))
+    assert notes(enough - 1)
+    assert not notes(enough)
 
 
 @pytest.mark.parametrize(
