@@ -180,7 +180,7 @@ class Draft:
         metric, of_times = self.group.metric, 0.0
         if metric == "file":
             of_times = PAGE / float(min(map(np.nanmin, self.times)))
-        elif _FIGURES.get(metric, metric) in {latency.name for latency in figures.LATENCIES}:
+        elif metric != "steady" and figures.named(_FIGURES.get(metric, metric)).latency:
             of_times = BUCKET
         if self.scale_ns is None:
             return of_times
