@@ -21,12 +21,18 @@ _CHOSEN = "sqlitmus_chosen"
 SMALL = 1000  # rows of a table that is taken whole
 
 
+DRAWN = 10  # times as many rows as are taken has a table that is not read as a whole for them
+PILOT = 2000  # numbers of rows that tell how dense they are
+SPARSE = 0.05  # of them have a row: with fewer, too many would be drawn in vain
+
+
 class Table(NamedTuple):
-    """A table's name, its rows in the whole, and the columns that are stored."""
+    """A table's name, the columns that are stored, and what its rows' number is called; None where
+    they have none."""
 
     name: str
-    rows: int
     columns: list[str]
+    rowid: str | None
 
     @property
     def names(self) -> str:
@@ -54,9 +60,9 @@ def take(
     whole: str,
     amount: float,
     say: Callable[[str], None],
-) -> tuple[int, int]:
+) -> str:
     """Fill the empty database `target` from `original`, which is at the URI `whole`; `amount` as
-    `parsed` gives it. The numbers of rows, here and there.
+    `parsed` gives it. How many rows it has of how many, as a part of a sentence.
 
     `say` is told what could not be kept. Raises sqlite3.Error.
     """
@@ -66,19 +72,16 @@ def take(
     for unsafe in ("journal_mode = OFF", "synchronous = OFF", "ignore_check_constraints = ON"):
         target.execute(f"PRAGMA {unsafe}")
     target.execute("ATTACH ? AS whole", [whole])
-    listing = target.execute("PRAGMA whole.table_list")
+    listing = target.execute("PRAGMA whole.table_list").fetchall()
     kinds = {str(name): str(kind) for _, name, kind, *_ in listing}
+    numbered = {str(name) for _, name, _, _, without_rowid, _ in listing if not without_rowid}
     target.execute("BEGIN")
-    tables = list(_created(target, kinds))
+    tables = list(_created(target, kinds, numbered))
     rng = random.Random(0)
-
-    def chosen(share: float) -> bool:
-        return rng.random() < share
-
-    target.create_function(_CHOSEN, 1, chosen)
-    for table in tables:
-        share = _share(table.rows, amount)
-        _sample_copy(target, table, "" if share == 1 else f"WHERE {_CHOSEN}({share!r})")
+    rows = [
+        _drawn(target, table, amount, rng) or _chosen(target, table, amount, rng)
+        for table in tables
+    ]
     lost = [name for name, kind in kinds.items() if kind == "virtual"]
     lost += _others(target, "index")
     _follow_keys(target, {table.name: table for table in tables})
@@ -89,26 +92,74 @@ def take(
     if lost:
         say(f"the sample lacks virtual tables and what needs them: {listed(sorted(lost))}")
     held = sum(_count(target, "main", table.name) for table in tables)
-    return held, sum(table.rows for table in tables)
+    total = sum(rows)
+    counted = all(isinstance(each, int) for each in rows)
+    return f"{held:,} of {'' if counted else 'about '}{total:,.0f} rows"
 
 
-def _share(rows: int, amount: float) -> float:
-    """How much of a table is chosen: all of a small one."""
-    if rows <= SMALL:
-        return 1.0
-    return amount if amount < 1 else min(amount / rows, 1.0)
+def _drawn(
+    connection: sqlite3.Connection, table: Table, amount: float, rng: random.Random
+) -> float | None:
+    """Take rows by numbers that are drawn, so that only their pages are read; about how many the
+    whole has. None where more would be read so than by going through all.
+
+    A number that no row has is left out, so each row is as likely as any other.
+    """
+    name, number = quoted(table.name), table.rowid
+    if number is None:
+        return None
+    ends = [f"(SELECT {end}({number}) FROM whole.{name})" for end in ("min", "max")]
+    first, last = connection.execute(f"SELECT {', '.join(ends)}").fetchone()
+    if first is None or not DRAWN * PILOT < last - first + 1 < 2**62:
+        return None
+    numbers = range(first, last + 1)
+
+    def draw(count: int) -> str:
+        connection.execute(f"DROP TABLE IF EXISTS temp.{_CHOSEN}")
+        connection.execute(f"CREATE TEMP TABLE {_CHOSEN}(number INTEGER PRIMARY KEY)")
+        rows = ((each,) for each in sorted(rng.sample(numbers, count)))
+        connection.executemany(f"INSERT INTO temp.{_CHOSEN} VALUES (?)", rows)
+        return f"WHERE {number} IN temp.{_CHOSEN}"
+
+    where = draw(PILOT)
+    (held,) = connection.execute(f"SELECT count(*) FROM whole.{name} {where}").fetchone()
+    dense = held / PILOT
+    if dense < SPARSE:
+        return None
+    wanted = amount / dense if amount >= 1 else amount * len(numbers)
+    if wanted * DRAWN >= dense * len(numbers):
+        return None
+    count = max(round(wanted), 1)
+    return _sample_copy(connection, table, draw(count)) / count * len(numbers)
 
 
-def _created(connection: sqlite3.Connection, kinds: dict[str, str]) -> Iterator[Table]:
+def _chosen(connection: sqlite3.Connection, table: Table, amount: float, rng: random.Random) -> int:
+    """Take rows by going through all of the whole; how many it has. All of a small one."""
+    rows = _count(connection, "whole", table.name)
+    share = 1.0 if rows <= SMALL else amount if amount < 1 else min(amount / rows, 1.0)
+
+    def chosen() -> bool:
+        return rng.random() < share
+
+    connection.create_function(_CHOSEN, 0, chosen)
+    _sample_copy(connection, table, "" if share == 1 else f"WHERE {_CHOSEN}()")
+    return rows
+
+
+def _created(
+    connection: sqlite3.Connection, kinds: dict[str, str], numbered: set[str]
+) -> Iterator[Table]:
     query = "SELECT name, sql FROM whole.sqlite_schema WHERE type = 'table' AND sql IS NOT NULL"
     for name, sql in connection.execute(query).fetchall():
         if kinds.get(name) != "table" or name.startswith("sqlite_"):
             continue
         with confined(connection):
             connection.execute(sql)
-        columns = connection.execute(f"PRAGMA whole.table_xinfo({quoted(name)})")
+        columns = connection.execute(f"PRAGMA whole.table_xinfo({quoted(name)})").fetchall()
         stored = [str(column) for _, column, _, _, _, _, hidden in columns if hidden == 0]
-        yield Table(name, _count(connection, "whole", name), stored)
+        taken = {str(column).lower() for _, column, *_ in columns}
+        rowids = [each for each in ("rowid", "oid", "_rowid_") if each not in taken]
+        yield Table(name, stored, rowids[0] if rowids and name in numbered else None)
 
 
 def _count(connection: sqlite3.Connection, schema: str, name: str) -> int:
@@ -116,11 +167,11 @@ def _count(connection: sqlite3.Connection, schema: str, name: str) -> int:
     return int(connection.execute(query).fetchone()[0])
 
 
-def _sample_copy(connection: sqlite3.Connection, table: Table, where: str) -> None:
+def _sample_copy(connection: sqlite3.Connection, table: Table, where: str) -> int:
     name = quoted(table.name)
-    connection.execute(
+    return connection.execute(
         f"INSERT INTO main.{name}({table.names}) SELECT {table.names} FROM whole.{name} {where}"
-    )
+    ).rowcount
 
 
 def _follow_keys(connection: sqlite3.Connection, tables: dict[str, Table]) -> None:
@@ -222,9 +273,11 @@ def snapshot(
     if amount is None:
         check_room(source, size, folder, ROOM)
     if size > _LARGE:
-        shorter = "" if amount else "; --sample 100000 takes so many rows of each table"
-        what = "read" if amount else "copied and checked"
-        say(f"{source}: {size / 2**30:.1f} GB are {what}, which takes minutes{shorter}")
+        how = "all of it is copied and checked"
+        shorter = "; --sample 100000 takes so many rows of each table"
+        if amount:
+            how, shorter = "a table whose rows have no dense numbers is read as a whole", ""
+        say(f"{source}: {size / 2**30:.1f} GB: {how}, which takes minutes{shorter}")
     partial = folder / f"{os.getpid()}.part"
     partial.unlink(missing_ok=True)
     try:
@@ -316,8 +369,7 @@ def _copy(
                     original.backup(copy)
                 else:
                     whole = _uri(source, "mode=ro&immutable=1" if quiet else "mode=ro")
-                    held, total = take(original, copy, whole, amount, say)
-                    rows = f" (a sample of {held:,} of {total:,} rows)"
+                    rows = f" (a sample of {take(original, copy, whole, amount, say)})"
                 copy.execute("PRAGMA journal_mode = DELETE")
                 finding = _checked(copy, say)
         except sqlite3.Error as error:

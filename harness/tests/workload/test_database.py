@@ -1,10 +1,13 @@
 """The copy of a user's database: consistent, checked, and the original as it was."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -143,8 +146,8 @@ def test_a_large_one_is_told_before(
     snapshot(make(tmp_path / "large.db"), copies, heard.append)
     assert heard
     assert heard[0].endswith(
-        "GB are copied and checked, which takes minutes; --sample 100000 takes so many rows of "
-        "each table"
+        "GB: all of it is copied and checked, which takes minutes; --sample 100000 takes so many "
+        "rows of each table"
     )
 
 
@@ -262,6 +265,61 @@ def test_the_original_is_as_it_was_and_the_copy_says_what_it_is(
     assert about.name.startswith("whole.db (a sample of ")
     assert about.name.endswith(f" of {3 * ROWS + 40:,} rows)")
     assert taken(whole, "10%", heard).about == about, "the same rows each time"
+
+
+LARGE = 200_000
+READ = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT ?)"
+
+
+@pytest.mark.parametrize("amount", ["1000", "0.5%"])
+@pytest.mark.parametrize(
+    ("schema", "number", "whole"),
+    [
+        ("n INTEGER, id INTEGER PRIMARY KEY)", "3 * n + 7", "about "),
+        ("n INTEGER, rowid INTEGER, id INTEGER PRIMARY KEY)", "n, n", "about "),
+        ("n INTEGER, id INTEGER PRIMARY KEY)", "n * 1000003", ""),
+        ("n INTEGER, id TEXT PRIMARY KEY) WITHOUT ROWID", "n", ""),
+    ],
+)
+def test_of_a_large_table_with_dense_numbers_only_drawn_rows_are_read(
+    tmp_path: Path,
+    heard: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    schema: str,
+    number: str,
+    whole: str,
+    amount: str,
+) -> None:
+    file, steps = tmp_path / "large.db", list[int]()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"CREATE TABLE t({schema}")
+        connection.execute(f"INSERT INTO t {READ} SELECT n, {number} FROM s", [LARGE])
+        connection.commit()
+
+    def step() -> None:
+        steps.append(1000)
+
+    def watched(folder: str, **options: Any) -> sqlite3.Connection:
+        connection = sqlite3.connect(folder, **options)
+        connection.set_progress_handler(step, 1000)
+        return connection
+
+    monkeypatch.setattr(own, "sqlite3", SimpleNamespace(**vars(sqlite3) | {"connect": watched}))
+    copy = taken(file, amount, heard)
+    part = re.fullmatch(
+        r"large\.db \(a sample of ([0-9,]+) of (about )?([0-9,]+) rows\)", copy.about.name
+    )
+    assert part
+    held, told, total = part.groups()
+    assert ((told or ""), sum(steps) < LARGE) == (whole, bool(whole))
+    assert 850 < int(held.replace(",", "")) < 1150
+    assert abs(int(total.replace(",", "")) / LARGE - 1) < (0.15 if whole else 1e-9)
+    with closing(sqlite3.connect(copy.file)) as connection:
+        places = [place / LARGE for (place,) in connection.execute("SELECT n FROM t")]
+    assert [
+        sum(low <= place < low + 0.25 for place in places) / len(places)
+        for low in (0, 0.25, 0.5, 0.75)
+    ] == pytest.approx([0.25] * 4, abs=0.06)
 
 
 @pytest.mark.parametrize(
