@@ -27,8 +27,9 @@ export async function invoke(job, name, host, load) {
 
 async function figures(job, name, driver, { system }) {
   const measured = job.mode === "measure";
-  const { event_loop } = job.measure;
-  const apart = job.measure.workers > 1 || job.writer !== null || event_loop?.thread === "worker";
+  const { event_loop, thread, workers } = job.measure;
+  const apart =
+    workers > 1 || job.writer !== null || [thread, event_loop?.thread].includes("worker");
   if (measured && apart) {
     const { performTogether } = await import("./workers.js");
     return performTogether(job, name);

@@ -38,7 +38,7 @@
  * @property {{sql: string, columns: Column[]}[]} readback
  * @property {boolean} inspect
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
- *   iterations: number, workers: number, rate: number | null, latencies: boolean,
+ *   iterations: number, workers: number, thread: "main" | "worker", rate: number | null, latencies: boolean,
  *   tolerate_busy: boolean, share: {first: number, of: number} | null, digest: number,
  *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null, sequence: Sequence | null}} measure
  * @property {string} output
@@ -211,6 +211,7 @@ const measureFields = object({
   warmup_ns: optional(from(0), 0),
   iterations: optional(from(1), 1),
   workers: optional(from(1), 1),
+  thread: optional(oneOf("main", "worker"), "main"),
   rate: optional(orNull(positive), null),
   latencies: optional(boolean, false),
   tolerate_busy: optional(boolean, false),

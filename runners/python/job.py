@@ -111,6 +111,7 @@ class Measure:
     warmup_ns: int = 0
     iterations: int = 1
     workers: int = 1
+    thread: Literal["main", "worker"] = "main"
     rate: float | None = None
     latencies: bool = False
     tolerate_busy: bool = False

@@ -14,8 +14,8 @@ from session import Session, summed
 
 
 class Workers:
-    """The workers and the writer. A worker without others is the main thread, any other has a
-    thread of its own.
+    """The workers and the writer. A worker without others is the main thread, unless the job says
+    otherwise; any other has a thread of its own.
 
     Each iteration passes the gate four times: begun by the main thread, all ready, released, done.
     """
@@ -27,7 +27,8 @@ class Workers:
         self.sessions = [Session(part) for part in parts(job)]
         self.looks: list[tuple[system.Usage, system.Usage]] = []
         self.working = [own for own in self.sessions if own.part.role == "worker"]
-        self._main = self.working[0] if len(self.working) == 1 else None
+        alone = len(self.working) == 1 and job.measure.thread == "main"
+        self._main = self.working[0] if alone else None
         if self._main:
             self._main.take(connection)
         others = [session for session in self.sessions if session is not self._main]

@@ -84,6 +84,7 @@ def make_job(
             else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
             iterations=case.iterations if mode == "measure" else 1,
             workers=case.threads,
+            thread="main" if spec.timer_ms else _thread(case),
             latencies=spec.latencies,
             rate=override_of(spec, case.axes).rate,
             sequence=spec.sequence,
@@ -134,8 +135,12 @@ def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database |
 def _event_loop(spec: Scenario, case: PlannedCase) -> EventLoop | None:
     if spec.timer_ms is None:
         return None
-    thread = case.axes.get("thread", "main")
-    return EventLoop.model_validate({"timer_ms": spec.timer_ms, "thread": thread})
+    return EventLoop(timer_ms=spec.timer_ms, thread=_thread(case))
+
+
+def _thread(case: PlannedCase) -> Literal["main", "worker"]:
+    """Where a lone worker is."""
+    return "worker" if case.axes.get("thread") == "worker" else "main"
 
 
 def _writer(spec: Scenario, case: PlannedCase, size: int, mode: str) -> Writer | None:
@@ -182,7 +187,7 @@ def question_key(job: Job, content: str, *, writes: bool) -> str:
     if not writes:
         pragmas = [(name, value) for name, value in connection.pragmas if name not in _HOW_IT_READS]
         connection = connection.model_copy(update={"pragmas": pragmas})
-        measure = measure.model_copy(update={"workers": 1})
+        measure = measure.model_copy(update={"workers": 1, "thread": "main"})
     if content and database:
         mode = database.mode if writes else "readwrite"
         database = database.model_copy(update={"path": "", "mode": mode})

@@ -160,7 +160,7 @@ class Step(Model):
 Level = Literal["core", "workers", "load", "extras"]
 LEVELS: dict[Level, set[str]] = {
     "core": set(),
-    "workers": {"measure.workers", "share.of"},
+    "workers": {"measure.workers", "measure.thread", "share.of"},
     "load": {
         *("measure.rate", "measure.latencies", "measure.sequence", "measure.tolerate_busy"),
         "job.writer",
@@ -343,6 +343,7 @@ class Sequence(Model):
 class Measure(Model):
     """Counts: operations are per iteration, over all workers; warm-up meets both minima.
 
+    With `thread` "worker" a lone worker has a thread of its own, as each of several has.
     `rate` is operations per second and worker at planned times; without one, each follows the last.
     `digest` asks for the first so many operations once more after them, in the manner of verify
     mode.
@@ -353,6 +354,7 @@ class Measure(Model):
     warmup_ns: Natural = 0
     iterations: Positive = 1
     workers: Positive = 1
+    thread: Literal["main", "worker"] = "main"
     rate: Annotated[float, Field(gt=0)] | None = None
     latencies: bool = False
     tolerate_busy: bool = False

@@ -265,6 +265,8 @@ def test_a_variant_may_name_another_fixture_and_transaction() -> None:
 def test_workers_are_those_of_all_processes() -> None:
     assert job_of("icons@workers=8").measure.workers == 16
     assert case_of("icons@workers=8").processes == 2
+    lone = {case: job_of(case).measure.thread for case in ("icons", "icons@thread=main", "get-pk")}
+    assert lone == {"icons": "worker", "icons@thread=main": "main", "get-pk": "main"}
 
 
 def test_fixed_counts_have_no_warm_up_by_time() -> None:

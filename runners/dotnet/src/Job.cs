@@ -80,6 +80,7 @@ internal sealed record Measure(
     long WarmupNs,
     int Iterations,
     int Workers,
+    bool ThreadOfItsOwn,
     double? Rate,
     bool Latencies,
     bool TolerateBusy,

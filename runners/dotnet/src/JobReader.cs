@@ -164,8 +164,8 @@ internal static class JobReader
 
     private static Measure ReadMeasure(Node node, int steps, Mode mode)
     {
-        node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "share", "digest", "event_loop", "sequence");
+        node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "thread",
+            "rate", "latencies", "tolerate_busy", "share", "digest", "event_loop", "sequence");
         var workers = node.Optional("workers").Count(absent: 1);
         var sequence = node.Optional("sequence");
         var measure = new Measure(
@@ -174,6 +174,7 @@ internal static class JobReader
             node.Optional("warmup_ns").Integer(0, absent: 0),
             node.Optional("iterations").Count(absent: 1),
             workers,
+            node.Optional("thread").Word("main", "worker") == 1,
             ReadRate(node.Optional("rate")),
             node.Optional("latencies").Flag(absent: false),
             node.Optional("tolerate_busy").Flag(absent: false),

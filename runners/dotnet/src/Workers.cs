@@ -1,8 +1,8 @@
 namespace Sqlitmus;
 
 /// <summary>
-/// Those who perform a measured iteration, with a connection each: a single worker on the main thread, several workers
-/// and the writer on threads. Between iterations and before the clocks they meet.
+/// Those who perform a measured iteration, with a connection each: a single worker on the main thread unless the job
+/// says otherwise, several workers and the writer on threads. Between iterations and before the clocks they meet.
 /// </summary>
 internal sealed class Workers : IDisposable
 {
@@ -28,7 +28,7 @@ internal sealed class Workers : IDisposable
         Parts = Sqlitmus.Parts.Of(job);
         _sessions = new Session?[Parts.Length];
         _laps = new Lap[Parts.Length];
-        _mainWorks = job.Measure.Workers == 1;
+        _mainWorks = job.Measure is { Workers: 1, ThreadOfItsOwn: false };
         var first = _mainWorks ? 1 : 0;
         if (Parts.Length - first > MostThreads)
         {

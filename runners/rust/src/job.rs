@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub use self::measure::{Measure, Sequence, Share};
+pub use self::measure::{Home, Measure, Sequence, Share};
 pub use self::reading::read;
 pub use self::step::{Column, Integers, Operation, Shape, StatementKind, Step, Type, Values};
 use crate::engine::Engine;

@@ -7,7 +7,7 @@ use crate::access::Access;
 use crate::driver::Driver;
 use crate::failure::Failure;
 use crate::iterations::{Iteration, Iterations};
-use crate::job::{Database, Job};
+use crate::job::{Database, Home, Job};
 use crate::meeting::Meeting;
 use crate::member::{Ended, Member, Place};
 use crate::parts::Part;
@@ -16,11 +16,11 @@ use crate::process::{EVENTS_ARE_COUNTED, used};
 use crate::result::{Counts, PageCache, Role, Work, Worker};
 use crate::session::Lap;
 
-/// A lone worker is the main thread; each of several workers has a thread of its own, and so has
-/// the writer.
+/// A lone worker is the main thread unless the job says otherwise; each of several workers has a
+/// thread of its own, and so has the writer.
 pub fn measure<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
     let parts = Part::all(job);
-    let apart = job.measure.workers > 1;
+    let apart = job.measure.workers > 1 || job.measure.thread == Home::Worker;
     let meeting = Meeting::new(parts.len(), apart, job.waits());
     let access = Access::new(job, database);
     let place = |(number, part)| Place { job, access: &access, meeting: &meeting, part, number };

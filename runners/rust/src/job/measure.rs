@@ -16,6 +16,8 @@ pub struct Measure {
     pub iterations: u64,
     #[serde(default = "one")]
     pub workers: u64,
+    #[serde(default)]
+    pub thread: Home,
     /// Operations a second of each worker, at planned times.
     pub rate: Option<f64>,
     #[serde(default)]
@@ -29,6 +31,15 @@ pub struct Measure {
     pub digest: u64,
     pub event_loop: Option<EventLoop>,
     pub sequence: Option<Sequence>,
+}
+
+/// Where a lone worker is: several have threads of their own.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Home {
+    #[default]
+    Main,
+    Worker,
 }
 
 /// Operations that differ: operation i performs the group of steps `order[i mod length]`.
