@@ -247,8 +247,9 @@ class Scenario(Model):
     `sequence` each operation does some of the steps; with
     `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
     `memory_limit_mib` at the memory of the process, which is ended if it takes more;
-    with `timer_ms` operations are tasks of an event loop, and a timer that is due so often shows how
-    it is delayed. The axis `thread`, `main` or `worker`, says where they, or a lone worker, are.
+    with `timer_ms` operations are tasks of an event loop, and a timer that is due so often shows
+    how it is delayed. The axis `thread`, `main` or `worker`, says where they, or a lone worker,
+    are.
     """
 
     title: str
