@@ -97,6 +97,7 @@ class PlannedCase(Model):
     def verified(self) -> "PlannedCase":
         """The case as verification asks it: once, the pools' rows as far as time allows."""
         most = max(VERIFIED // self.executions, 1)
+        most = most // self.walk * self.walk or most  # no transaction of a sequence ends midway
         least = self.total if self.writes else self.walk
         counts = {"operations": min(least, most), "iterations": 1, "warmup_iterations": 0}
         return self.model_copy(update=counts) if self.operations else self

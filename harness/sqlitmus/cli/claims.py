@@ -12,6 +12,7 @@ from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.cli.options import Format, check_format, finish, save, tell, watched, with_options
 from sqlitmus.machine import system
+from sqlitmus.cli.run import PlanOnly, foretell
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -117,6 +118,7 @@ def claims(
             help="Two builds of Node, for the claim on the threading mode.",
         ),
     ] = None,
+    plan: PlanOnly = False,
     format_: Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
@@ -153,6 +155,9 @@ def claims(
         label=options.label or "claims",
         subjects=subjects,
     )
+    if plan:
+        foretell(options, catalog, tools)
+        return
     progress = watched(options)
     ended = session.run(options, catalog, tools, progress)
     finish(ended, progress, format_, all_rows=all_rows)

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,12 @@ from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
+if TYPE_CHECKING:
+    from sqlitmus.catalog.definitions import Catalog
+
+PlanOnly = Annotated[
+    bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
+]
 COLUMNS = ("runner", "cells", "verification", "pilot", "blocks", "all")  # of --plan
 
 
@@ -39,9 +45,7 @@ def run(
         ),
     ] = None,
     force: Annotated[bool, typer.Option(help="Go on although something changed.")] = False,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
-    ] = False,
+    plan: PlanOnly = False,
     first_look: Annotated[
         bool,
         typer.Option(
@@ -54,12 +58,10 @@ def run(
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import claims, selftest
-    from sqlitmus.cli.list_ import show
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import copies, with_subjects
     from sqlitmus.run import session
     from sqlitmus.run.plan import planning
-    from sqlitmus.run.processes.progress import Progress, clock
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
@@ -88,13 +90,7 @@ def run(
     if first_look:
         raise typer.Exit(session.first_look(options, catalog, tools, progress))
     if plan:
-        costs = planning.outlook(options, catalog, tools, Progress(sys.stdout))
-        rows = [
-            (n, f"{cells:g}", *map(clock, [*s, sum(s)]))
-            for n, c in costs.items()
-            for cells, *s in [c.tolist()]
-        ]
-        show([dict(zip(COLUMNS, row, strict=True)) for row in rows], as_json=False)
+        foretell(options, catalog, tools)
         return
     if resume and planned:
         with scenarios.again(planned, catalog, progress.insist) as whole:
@@ -103,6 +99,20 @@ def run(
     else:
         ended = session.run(options, catalog, tools, progress, settled)
     finish(ended, progress, weights=weights, explain=explain)
+
+
+def foretell(options: Options, catalog: "Catalog", tools: paths.Tools) -> None:
+    """Print what a new run takes of each runner, and of all."""
+    from sqlitmus.cli.list_ import show
+    from sqlitmus.run.plan.planning import outlook
+    from sqlitmus.run.processes.progress import Progress, clock
+
+    rows = [
+        (n, f"{cells:g}", *map(clock, [*s, sum(s)]))
+        for n, c in outlook(options, catalog, tools, Progress(sys.stdout)).items()
+        for cells, *s in [c.tolist()]
+    ]
+    show([dict(zip(COLUMNS, row, strict=True)) for row in rows], as_json=False)
 
 
 def _check(*kinds: bool) -> None:

@@ -28,6 +28,7 @@ from sqlitmus.vocabulary.contract import (
     Job,
     Measure,
     Parameters,
+    Sequence,
     Step,
     Value,
 )
@@ -380,6 +381,11 @@ def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() ->
     assert manual.writer
     assert len(manual.writer.steps) == len(alone.writer.steps) + 1
     assert "wal_checkpoint" in manual.writer.steps[-1].sql
+
+
+def test_a_sequence_of_writes_is_verified_in_whole_passes() -> None:
+    case = case_of("transfer-savepoints")
+    assert (case.walk, case.verified().operations) == (100, 1300)  # 3 statements each, up to 4,096
 
 
 def test_a_timer_stands_beside_tasks_of_the_thread_that_the_axis_says() -> None:
@@ -786,15 +792,25 @@ SIZE = "m"
 PARTS = 4
 
 
-def perform(connection: sqlite3.Connection, steps: list[Step], numbers: range) -> None:
-    """Some operations, each in a transaction of its own."""
+def perform(
+    connection: sqlite3.Connection, steps: list[Step], numbers: range, sequence: Sequence | None
+) -> None:
+    """Some operations, each in a transaction of its own unless its steps begin one."""
+    order = sequence.order if sequence else [0]
+    groups = itertools.accumulate(sequence.groups if sequence else [len(steps)])
+    ends = [0, *groups]
+    begins = any(step.operation == "execute" for step in steps)
     for number in numbers:
-        connection.execute("BEGIN IMMEDIATE")
-        for step in steps:
+        if not begins:
+            connection.execute("BEGIN IMMEDIATE")
+        place = number % len(order)
+        nth = order[:place].count(order[place]) if sequence else number
+        for step in steps[ends[order[place]] : ends[order[place] + 1]]:
             rows: list[list[Value]] = step.parameters.rows if step.parameters else [[]]
-            for n in range(number * step.repeat, (number + 1) * step.repeat):
+            for n in range(nth * step.repeat, (nth + 1) * step.repeat):
                 connection.execute(step.sql, rows[n % len(rows)]).fetchall()
-        connection.execute("COMMIT")
+        if not begins:
+            connection.execute("COMMIT")
 
 
 @pytest.fixture(scope="module")
@@ -830,7 +846,7 @@ def test_no_operation_finds_its_work_done(name: str, fixtures: Path, tmp_path: P
                 for sql in job.reset:
                     connection.execute(sql).fetchall()
             assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-            perform(connection, steps, range(first, first + part))
+            perform(connection, steps, range(first, first + part), job.measure.sequence)
             written.append(log.stat().st_size)
     assert len(written) >= PARTS
     # trees that grow deeper, and pages that are half empty, take some more or less

@@ -105,6 +105,22 @@ def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_find
     assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused
 
 
+def test_a_plan_says_what_claims_take_and_starts_nothing(
+    desk: Desk, claims: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for starting in ("catalog.runners.describe", "run.session.run"):
+        monkeypatch.setattr(f"sqlitmus.{starting}", None)
+    done = claims("faster", "--plan", *OPTIONS)
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()]
+    assert [row[:2] for row in rows if row[:1] in (["new"], ["old"], ["all"])] == [
+        ["old", "1"],
+        ["new", "1"],
+        ["all", "2"],
+    ]
+    assert not (desk.clone.root / "results").exists()
+
+
 def repeating(share: float, noise: float = 0) -> Pace:
     """Operations of a runner that does this share of its work a second time; `noise` comes from
     one invocation to the next, and says nothing of the runner."""
