@@ -27,6 +27,7 @@ AXES = {
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
     *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts", "binding"),
+    *("set", "pages"),
 }
 
 
