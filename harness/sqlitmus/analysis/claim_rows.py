@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, floor, log
+from math import ceil, exp, floor, inf, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import Counts, PlannedCase
-from sqlitmus.results.claims import Group, Row, Unit
+from sqlitmus.results.claims import Band, Group, Row, Unit
 from sqlitmus.results.ranking import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
@@ -224,15 +224,36 @@ class Draft:
         name = "difference" if self.row.saves else "ratio"
         return replace(self.row, **{name: Interval(value, low, high)})
 
-    def expectation(self) -> Expectation | None:
-        """What the row is held against; None where no figure was published."""
-        published, tolerance = self.row.published, self.group.tolerance
-        if published is None:
+    def size(self, figure: float) -> float:
+        """A ratio, or a difference in ns, as a log ratio; see `figure`."""
+        return log(figure) if self.scale_ns is None else figure / self.scale_ns
+
+    def expectation(self, margin: float) -> Expectation | None:
+        """What the row is held against; None where no figure was published. `margin` is a share of
+        the time, or of a difference, that counts as none."""
+        if self.row.ends is None:
             return None
+        low, high = map(self.size, self.row.ends)
         if self.group.expects == "no effect":
-            return Expectation(-log(tolerance), log(tolerance))
-        size = log(published) if self.scale_ns is None else published / self.scale_ns
-        return Expectation.of_effect(size, tolerance)
+            reach = max(log(self.group.tolerance), abs(low), abs(high))
+            return Expectation(-reach, reach)
+        wide = log1p(margin) if self.scale_ns is None else margin * max(abs(low), abs(high))
+        if self.row.kind in BOUNDS:
+            faster, least = low > 0, self.row.kind == "at least"
+            low, high = (low, inf) if faster == least else (-inf, high)
+        return Expectation.of_published(low, high, wide)
+
+    def allowance(self) -> Expectation | None:
+        """What another machine may make of the published effect; None where there is none."""
+        if self.row.ends is None or self.group.expects == "no effect" or self.row.kind == "at most":
+            return None
+        tolerance, each = self.group.tolerance, [*map(self.size, self.row.ends)]
+        if min(each) <= 0 <= max(each):
+            return None
+        low, high = (Expectation.of_effect(size, tolerance) for size in each)
+        if self.row.kind == "at least":
+            return Expectation(low.low, inf) if low.low > 0 else Expectation(-inf, high.high)
+        return Expectation(low.low, high.high)
 
 
 def drafted(
@@ -240,13 +261,15 @@ def drafted(
 ) -> Iterator[Draft]:
     """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
-        published = row.published
-        if published is not None and group.compare == "difference":
-            published *= MS_NS
+        unit = MS_NS if group.compare == "difference" else 1
+        published = None if row.published is None else row.published * unit
+        ends = group.uncertainty(row)
         blank = Row(
             *(row.name, "", "", "", row.said, published, ClaimWord.NOT_TESTABLE, ""),
             key=row.key,
             saves=group.compare == "difference",
+            kind=row.kind,
+            ends=ends and (ends[0] * unit, ends[1] * unit),
         )
         why = row.untestable
         if not why and have is not None and group.cores > have:
@@ -333,11 +356,17 @@ WORDS: dict[Position, tuple[ClaimWord, str]] = {
         "the same {kind} in most blocks, so no interval can be had",
     ),
 }
-# Where no effect was published.
+BOUNDS = ("at least", "at most")
+# Where no effect was published, or a bound on one.
 REASONS: dict[Position, str] = {
     "within": "no effect, as published",
     "beyond": "an effect where none was published",
     "open": "rules out neither an effect nor its absence",
+}
+BOUND: dict[Position, str] = {
+    "within": "within the published bound",
+    "beyond": "an effect beyond the published bound",
+    "open": "lies on both sides of the published bound",
 }
 FACTOR = 2  # a share from here on is told as a factor
 MANY = 1000  # blocks that nobody measures; times that need no digit behind the point
@@ -354,7 +383,9 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     logs = zip(*map(optional, (means.mean, *means.interval())), strict=True)
     for n, figure in zip(here, logs, strict=True):
         rows[n] = drafts[n].with_figure(*figure)
-    expected = {at: of for at, n in enumerate(here) if (of := drafts[n].expectation())}
+    expected = {
+        at: of for at, n in enumerate(here) if (of := drafts[n].expectation(question.margin))
+    }
     measured = [drafts[here[at]].shows for at in expected]
     findings, plain = (
         hold(
@@ -374,11 +405,33 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
             rows[n],
             verdict=WORDS[finding.position][0],
             reason=_reason(of, finding, alone.position),
-            same=(of.figure(expected[at].low), of.figure(expected[at].high)),
+            same=_figures(of, expected[at]),
+            allowed=_figures(of, of.allowance()),
+            against=_against(rows[n]),
             judged=None if np.isnan(finding.low) else ends,
             needed=finding.needed or None,
         )
     return _once(drafts, rows)
+
+
+def _figures(of: Draft, expected: Expectation | None) -> Band | None:
+    if expected is None:
+        return None
+    most = of.figure(expected.high)
+    return of.figure(expected.low), None if most == inf else most
+
+
+def _against(row: Row) -> Interval | None:
+    """The ratio here over the published one, which lies anywhere between its ends; None where they
+    are no figure of an effect's size."""
+    if row.saves or row.kind != "ratio" or not (row.ratio and row.published and row.ends):
+        return None
+    low, high = row.ratio.low, row.ratio.high
+    return Interval(
+        row.ratio.value / row.published,
+        None if low is None else low / row.ends[1],
+        None if high is None else high / row.ends[0],
+    )
 
 
 def _means(drafts: Sequence[Draft], question: Question) -> TrimmedMeans:
@@ -400,6 +453,8 @@ def _reason(of: Draft, finding: Finding, alone: Position) -> str:
     word, text = WORDS[finding.position]
     if of.group.expects == "no effect":
         text = REASONS.get(finding.position, text)
+    elif of.row.kind in BOUNDS:
+        text = BOUND.get(finding.position, text)
     none, kind, ns, unit = (0, "difference", MS_NS, " ms") if of.row.saves else (1, "ratio", 1, "")
     share = _share(of, finding) if "{share}" in text else ""
     parts = [text.format(share=share, none=none, kind=kind)]
@@ -418,9 +473,11 @@ def _reason(of: Draft, finding: Finding, alone: Position) -> str:
 
 def _share(of: Draft, finding: Finding) -> str:
     """The end of the interval that bounds the effect, as a share of the published one."""
-    none, published = 0 if of.row.saves else 1, of.row.published
-    assert published is not None
+    none, published, ends = 0 if of.row.saves else 1, of.row.published, of.row.ends
+    assert published is not None and ends is not None
     short = finding.position == "short"
+    if of.row.kind == "range":
+        published = ends[0] if short == (published > none) else ends[1]
     end = finding.high if short == (published > none) else finding.low
     share, rounded = (of.figure(end) - none) / (published - none), ceil if short else floor
     if share < FACTOR:

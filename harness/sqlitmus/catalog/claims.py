@@ -12,11 +12,12 @@ from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.toml import Lines, Place, place
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
-from sqlitmus.vocabulary.verdicts import ClaimMetric
+from sqlitmus.vocabulary.verdicts import ClaimMetric, PublishedKind
 
 
 class CellTemplate(Model):
@@ -30,12 +31,16 @@ class ClaimRow(Model):
     """One published figure.
 
     `published` is base / new, or in a group of differences base - new in ms; a row without it is
-    shown without a verdict. `said` quotes the publication; `values` fill the braces of the group's
-    cells. The `key` rows decide the claim's word; without key rows, all rows do.
+    shown without a verdict. `said` quotes the publication. `ends` are between what the figure lies,
+    where `said` does not state it, such as by the ticks of a clock, and of a range always. A bound
+    is "at least" or "at most" an effect of this size. `values` fill the braces of the group's
+    cells. The `key` rows decide the claim; without key rows, all rows do.
     """
 
     name: str
     published: float | None = None
+    kind: PublishedKind = "ratio"
+    ends: Ends | None = None
     said: str = ""
     values: dict[str, str] = {}
     untestable: str = ""
@@ -48,8 +53,9 @@ class ClaimGroup(Model):
     Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
     process. What is published and measured is a ratio or a difference, as `compare` says: of waits
     of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
-    holds when the interval lies within the factor `tolerance` of 1; `stats.expectation.Expectation`
-    defines "effect". The machine needs at least `cores` cores to show the claim. A group of nothing
+    holds when the interval lies within the factor `tolerance` of 1, or within what the publication
+    could tell from it; of an effect `tolerance` is what another machine may change it by, as
+    `stats.expectation.Expectation` says, and decides no word. The machine needs at least `cores` cores to show the claim. A group of nothing
     but untestable rows names no cells.
     """
 
@@ -64,6 +70,13 @@ class ClaimGroup(Model):
     per: Literal["operation", "row"] = "operation"
     cores: int = 1
     rows: Annotated[list[ClaimRow], Field(min_length=1)]
+
+    def uncertainty(self, row: ClaimRow) -> Ends | None:
+        """Between which ends the figure of `row` was published; None without a figure."""
+        if row.published is None:
+            return None
+        saves = self.compare == "difference"
+        return row.ends or uncertainty(row.published, row.said, saves=saves)
 
     def pairs(self, row: ClaimRow) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """(case id, runner) of base and new, once for each runner."""
@@ -156,83 +169,6 @@ class Claim(Model):
             yield from product(table.cases, table.runners)
 
 
-# What a row of a claim says was published, held against the ratio that it gives. Pure.
-
-
-# How far the ratio of two rounded figures may lie from the ratio that a row gives.
-ROUNDING = 0.015
-
-_SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_UNIT = r"[\w ]*/s|TPS|ns|[µμu]s|ms|s|min|h|%|×|x|times|[KMG]?i?B|bytes|cycles"
-_NUMBER = r"(\d[\d,]*(?:\.\d+)?)(?:\s*±\s*[\d.,]+)?"
-_HAS_UNIT = re.compile(rf"\d\s*(?:{_UNIT})(?!\w)")
-_TWO = re.compile(
-    rf"{_NUMBER}\s*(?P<first>{_UNIT})?\s+against\s+{_NUMBER}\s*(?P<second>{_UNIT})(?!\w)"
-)
-_PERCENT = re.compile(r"(?P<sign>[+−-])\s*(\d+(?:\.\d+)?)\s*%")
-_TIMES = re.compile(rf"{_NUMBER}\s*(?:times|×|x)(?!\w)")
-
-
-def figure_problems(published: float, words: str, *, saves: bool = False) -> Iterator[str]:
-    """What is wrong with a published figure and the words that it was taken from: a ratio, base /
-    new, or what the new cell `saves`, base - new in ms."""
-    if not words.strip():
-        yield "a published figure needs `said`: the publication's own figures, with their unit"
-    elif re.search(r"\d", words) and not _HAS_UNIT.search(words):
-        yield f"said = {words!r}: a figure without a unit; add ms, %, times, rows/s …"
-    elif saves:
-        saved = _saved_ms(words)
-        if saved and _apart(published, saved) > ROUNDING:
-            yield f"published = {published:g}, but {words!r} saves {saved:.4g} ms; correct one"
-    else:
-        ratio = _ratio(words)
-        if ratio and min(_apart(published, ratio), _apart(published, 1 / ratio)) > ROUNDING:
-            yield (
-                f"published = {published:g}, but {words!r} gives {ratio:.4g} or {1 / ratio:.4g}; "
-                "correct one of them"
-            )
-
-
-def _ratio(words: str) -> float | None:
-    """The ratio that the words state; None where they do not begin with one, or with two figures
-    of which there is one."""
-    if two := _TWO.match(words):
-        if times := _seconds(two):
-            first, second = times
-        elif two["first"] in (None, two["second"]):
-            first, second = _value(two[1]), _value(two[3])
-        else:
-            return None
-        return first / second if first and second else None
-    if percent := _PERCENT.match(words):
-        return 1 + (1 if percent["sign"] == "+" else -1) * float(percent[2]) / 100
-    times = _TIMES.match(words)
-    return _value(times[1]) if times else None
-
-
-def _saved_ms(words: str) -> float | None:
-    """By how much the two times differ that the words begin with; None where they do not."""
-    two = _TWO.match(words)
-    times = _seconds(two) if two else None
-    return abs(times[0] - times[1]) * 1e3 if times else None
-
-
-def _seconds(two: re.Match[str]) -> tuple[float, float] | None:
-    """Both figures in seconds, if they are times."""
-    units = two["first"] or two["second"], two["second"]
-    if not all(unit in _SECONDS for unit in units):
-        return None
-    return _value(two[1]) * _SECONDS[units[0]], _value(two[3]) * _SECONDS[units[1]]
-
-
-def _value(text: str) -> float:
-    return float(text.replace(",", ""))
-
-
-def _apart(ratio: float, other: float) -> float:
-    return abs(ratio / other - 1)
-
-
 # The file that a new claim begins with. Pure.
 
 
@@ -273,7 +209,7 @@ new = { case = "" }
 runners = ["node"]
 # If no difference was published: expects = "no effect", with the tolerance that still is none.
 rows = [
-    # published: the ratio. said: the publication's own figures with their unit.
+    # published: the ratio. said: the publication's own figures with their unit, and with their ±.
     # key = true: this row decides the claim's verdict.
     { name = "", published = 1.2, said = "", key = true },
 ]
@@ -396,6 +332,12 @@ def _figure(group: ClaimGroup, row: ClaimRow) -> Iterator[str]:
         return
     saves = group.compare == "difference"
     yield from figure_problems(row.published, row.said, saves=saves)
+    if row.kind != "ratio" and (saves or group.expects == "no effect"):
+        yield f'kind = "{row.kind}" is for ratios of an effect; leave it out'
+    if row.kind == "range" and row.ends is None:
+        yield "a range needs `ends`, such as ends = [3, 6]"
+    if row.ends and not 0 < row.ends[0] <= row.published <= row.ends[1] < float("inf"):
+        yield f"{row.published:g} does not lie between its ends, {row.ends[0]:g} and {row.ends[1]:g}"
     low, high = 1 / group.tolerance, group.tolerance
     if group.expects == "no effect" and not low <= row.published <= high:
         yield (

@@ -52,7 +52,7 @@ class ClaimRow(Part):
     """One published figure and the one measured here, on one machine.
 
     Ratios are base / new: how many times as fast the new cell is, unlike all others of an export.
-    Of a row that compares by difference, `published`, `same_` and `judged_` are nanoseconds, too.
+    Of a row that compares by difference, `published`, `same_`, `allowed_` and `judged_` are nanoseconds, too.
     """
 
     machine: str
@@ -83,10 +83,20 @@ class ClaimRow(Part):
     """The publication's words."""
     published: Number
     """The publication's ratio; empty where it gives none."""
+    kind: PublishedKind
+    """What was published: a ratio, a range, or a bound on the effect."""
+    published_low: Annotated[Number, "ends.0"]
+    """The least that the published figure may be, by its own uncertainty or its digits."""
+    published_high: Annotated[Number, "ends.1"]
+    """The most that it may be."""
     same_low: Annotated[Number, "same.0"]
-    """The least that counts as the published size."""
+    """The least that counts as published."""
     same_high: Annotated[Number, "same.1"]
-    """The most that counts as the published size."""
+    """The most that counts as published; empty where there is no end."""
+    allowed_low: Annotated[Number, "allowed.0"]
+    """The least that another machine may make of it; decides no word."""
+    allowed_high: Annotated[Number, "allowed.1"]
+    """The most that another machine may make of it."""
     ratio: Annotated[Number, "ratio.value"]
     """The ratio here."""
     ratio_low: Annotated[Number, "ratio.low"]

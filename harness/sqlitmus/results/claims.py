@@ -6,13 +6,17 @@ Differences, which it saves, and times are in nanoseconds.
 """
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
 from sqlitmus.results.ranking import Interval
-from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord
+from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord, PublishedKind
 
 Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]
+Ends = tuple[float, float]
+# None is no end.
+Band = tuple[float, float | None]
 
 METRICS: dict[ClaimMetric, str] = {
     "steady": "time", "wall": "time end to end", "loop": "time in the loop", "cpu time": "CPU time",
@@ -30,8 +34,10 @@ class Row:
     and was `published` as one in ns, others have a `ratio`; what there is none of is None. Times
     are medians over the blocks; `blocks` are those that both cells have.
 
-    As ratios or differences: `same` are the ends of what counts as the published size, `judged`
-    those of the interval held against it, which the correction drew out. `needed` is about how many
+    As ratios or differences: `ends` are between what it was published, `same` those of what counts
+    as that, `judged` those of the interval held against it, which the correction drew out, and
+    `allowed` what another machine may make of it, which decides nothing. `against` is the ratio here over the published one, from least / most to most / least:
+    both uncertainties are in it. `needed` is about how many
     blocks would settle an open row. `repeats` names the row of the claim that shows the same
     measurement, and is counted in its place."""
 
@@ -50,8 +56,12 @@ class Row:
     blocks: int = 0
     difference: Interval | None = None
     saves: bool = False
-    same: tuple[float, float] | None = None
-    judged: tuple[float, float] | None = None
+    kind: PublishedKind = "ratio"
+    ends: Ends | None = None
+    same: Band | None = None
+    allowed: Band | None = None
+    against: Interval | None = None
+    judged: Ends | None = None
     needed: int | None = None
     repeats: str = ""
 
@@ -64,7 +74,21 @@ class Row:
     def expects_effect(self) -> bool:
         """Whether an effect was published: none does not count as the same."""
         none = 0 if self.saves else 1
-        return self.same is None or not self.same[0] < none < self.same[1]
+        if self.same is None or self.same[1] is None or self.kind == "at most":
+            return True
+        return not self.same[0] < none < self.same[1]
+
+    @property
+    def allowance(self) -> str:
+        """How the judged interval lies to what is `allowed`: within it, beyond or partly; "" for
+        none of them."""
+        if not self.judged or not self.allowed:
+            return ""
+        (low, high), (least, most) = self.judged, self.allowed
+        most = inf if most is None else most
+        if least <= low and high <= most:
+            return "within"
+        return "beyond" if high < least or most < low else "partly within"
 
 
 @dataclass(frozen=True, slots=True)

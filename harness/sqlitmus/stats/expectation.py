@@ -30,8 +30,20 @@ class Expectation(NamedTuple):
     high: float
 
     @classmethod
+    def of_published(cls, low: float, high: float, margin: float) -> Self:
+        """What counts as the figure that was published as `low` to `high`, log ratios that may be
+        infinite: that, and `margin` more to both sides, but no nearer to 0 than half of the near
+        end."""
+        if low <= 0 <= high:
+            return cls(low - margin, high + margin)
+        near, far = sorted((abs(low), abs(high)))
+        near, far = max(near - margin, near / 2), far + margin
+        return cls(near, far) if low > 0 else cls(-far, -near)
+
+    @classmethod
     def of_effect(cls, size: float, tolerance: float) -> Self:
-        """What counts as an effect of the log ratio `size`; `tolerance` is a factor.
+        """What may become of an effect of the log ratio `size` where things differ, such as on
+        another machine; `tolerance` is a factor.
 
         With L = ln tolerance: from max(|size| - L, |size| / tolerance) to min(|size| + L, |size|
         tolerance), on the side of `size`. A factor on the ratio alone would accept "no effect" as

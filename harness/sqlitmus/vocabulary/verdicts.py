@@ -25,6 +25,7 @@ Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
 ClaimMetric = Literal["steady", "wall", "loop", "cpu time", "p50", "p99", "p999", "max", "file"]
+PublishedKind = Literal["ratio", "at least", "at most", "range"]
 # What several machines say together of one comparison.
 HoldsWord = Literal[
     "holds on all",
@@ -206,7 +207,7 @@ class ClaimWord(StrEnum):
         "same",
         2,
         "reproduced",
-        "the whole interval counts as the published size",
+        "the whole interval counts as published",
     )
     COMPATIBLE = (
         "compatible",
@@ -222,7 +223,7 @@ class ClaimWord(StrEnum):
         "other",
         2,
         "different",
-        "the whole interval lies below what counts as the published size",
+        "the whole interval lies below what counts as published",
     )
     LARGER = (
         "larger than published",
@@ -230,7 +231,7 @@ class ClaimWord(StrEnum):
         "other",
         2,
         "larger",
-        "the whole interval lies above what counts as the published size",
+        "the whole interval lies above what counts as published",
     )
     NO_EFFECT = (
         "no effect",
@@ -262,7 +263,7 @@ class ClaimWord(StrEnum):
         "open",
         0,
         "unresolved",
-        "the interval includes 1 and some of what counts as the published size",
+        "the interval includes 1 and some of what counts as published",
     )
     NOT_TESTABLE = (
         "not testable here",

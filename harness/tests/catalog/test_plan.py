@@ -13,7 +13,8 @@ from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import fixture, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, of_claims
-from sqlitmus.catalog.claims import Claim, figure_problems
+from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.plan import ASPECTS, differences, facts
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
@@ -641,6 +642,8 @@ BROKEN = [
         [":17: groups[0].tolerance: inf counts almost any size as the same; expected at most 10"],
     ),
     ('metric = "steady"\nbase', 'metric = "steady"\ntolerance = 0.9\nbase', ["tolerance: "]),
+    ("published = 1.2", 'published = 1.2, kind = "range"', ["a range needs `ends`, such as"]),
+    ("published = 1.2", "published = 1.2, ends = [2, 3]", ["1.2 does not lie between its ends"]),
     (
         'metric = "steady"\nbase',
         'metric = "steady"\nexpects = "no effect"\ntolerance = 1.1\nbase',
@@ -791,6 +794,37 @@ def test_words_that_say_another_figure_or_none_are_refused(
 ) -> None:
     (text,) = figure_problems(published, said)
     assert problem in text
+
+
+UNCERTAIN: list[tuple[float, str, Ends]] = [
+    (1.2424, "+24.24 ± 1.1 %", (1.2314, 1.2534)),
+    (0.993, "−0.69 ± 6.17 %", (0.9314, 1.0548)),
+    (1.186, "+18.6 %", (1.1855, 1.1865)),
+    (1.63, "1.63 ± 0.05 times as fast", (1.58, 1.68)),
+    # independent errors in squares: hyperfine calls this 2.40 ± 0.08
+    (2.40, "86.2 ± 1.3 ms against 206.7 ± 6.2 ms", (2.32, 2.4784)),
+    (0.417, "86.2 ± 1.3 ms against 206.7 ± 6.2 ms", (0.4035, 0.4310)),
+    # a spread of 25 runs is 2.5 times that of their mean
+    (2.0, "50 ± 5 ms of 25 runs against 100 ± 0 ms of 4 runs", (2 / 1.04, 2.08)),
+    (1.603, "36,904 ± 10 % ops/s against 23,015 ± 0 % ops/s", (1.603 / 1.1, 1.603 * 1.1)),
+    # digits, which both may round the same way
+    (155.0, "6 ms against 930 ms", (929.5 / 6.5, 930.5 / 5.5)),
+    (2.0, "less than half", (1.95, 2.05)),
+    (5e-7, "an image", (4.5e-7, 5.5e-7)),
+]
+
+
+@pytest.mark.parametrize(("published", "words", "ends"), UNCERTAIN)
+def test_a_published_figure_has_ends(published: float, words: str, ends: Ends) -> None:
+    assert uncertainty(published, words) == pytest.approx(ends, rel=1e-3)
+
+
+def test_a_published_saving_has_ends() -> None:
+    for words, ends in (
+        ("312.3 ms against 2.2 ms", (310.0, 310.2)),
+        ("312.3 ± 3 ms against 2.2 ± 4 ms", (305.1, 315.1)),
+    ):
+        assert uncertainty(310.1, words, saves=True) == pytest.approx(ends)
 
 
 def test_what_a_row_saves_is_held_against_a_difference() -> None:

@@ -310,4 +310,4 @@ def test_a_row_prints_its_band() -> None:
     row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why")
     assert claims.same_size(row) == ""  # nothing was held against it
     told = claims.row_of(replace(row, same=(1.5, 3.0)), GROUP).cells[4]
-    assert told.text == "compatible: why; 1.5 to 3 counts as the same"
+    assert told.text == "compatible: why; 1.5 to 3 counts as published"

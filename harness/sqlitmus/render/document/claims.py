@@ -27,6 +27,7 @@ from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.suite import matrix, scatter
 from sqlitmus.results.claims import (
     METRICS,
+    Band,
     Claim,
     Group,
     Histograms,
@@ -79,7 +80,7 @@ def row_of(row: Row, group: Group) -> TableRow:
     word = row.verdict
     text = word or (f"no {group.compare} was published" if row.figure else "not measured")
     repeated = f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
-    why = "; ".join(filter(None, (row.reason, same_size(row), repeated)))
+    why = "; ".join(filter(None, (row.reason, against(row), same_size(row), repeated)))
     return TableRow(
         Head(row.name),
         [
@@ -100,8 +101,17 @@ def row_of(row: Row, group: Group) -> TableRow:
 
 def published(row: Row) -> Cell:
     """The published figure, and what the publication said."""
-    text = "" if row.published is None else _written(row, Interval(row.published, None, None))[0]
-    return Cell(text, note=row.said, value=row.published)
+    return Cell(_published(row), note=row.said, value=row.published)
+
+
+def _published(row: Row) -> str:
+    """The published figure: `2.40×`, `at least 2.00×`, `3 to 6×`."""
+    if row.published is None:
+        return ""
+    if row.kind == "range" and row.ends:
+        return f"{row.ends[0]:g} to {row.ends[1]:g}×"
+    figure = _written(row, Interval(row.published, None, None))[0]
+    return figure if row.kind == "ratio" else f"{row.kind} {figure}"
 
 
 def here(row: Row) -> Cell:
@@ -116,11 +126,27 @@ def _written(row: Row, figure: Interval) -> tuple[str, str]:
 
 
 def same_size(row: Row) -> str:
-    """What counts as the published size."""
+    """What counts as the published figure; and what another machine may make of it."""
     if row.same is None:
         return ""
-    low, high = (fmt.duration(end) if row.saves else f"{end:.3g}" for end in row.same)
-    return f"{low} to {high} counts as the same"
+    text = f"{_band(row, row.same)} counts as published"
+    if row.allowed and row.allowance:
+        text += f"; another machine may have {_band(row, row.allowed)}: {row.allowance}"
+    return text
+
+
+def _band(row: Row, band: Band) -> str:
+    low, high = (
+        "" if end is None else fmt.duration(end) if row.saves else f"{end:.3g}" for end in band
+    )
+    return f"{low} to {high}" if high else f"{low} or more"
+
+
+def against(row: Row) -> str:
+    """The ratio here over the published one, with both uncertainties."""
+    if row.against is None:
+        return ""
+    return f"here / published {' '.join(fmt.ratio(row.against)).strip()}"
 
 
 def times(row: Row, group: Group) -> Cell:

@@ -7,8 +7,9 @@ import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, read
 from sqlitmus.render.document import sentences
-from sqlitmus.render.document.claims import ends
+from sqlitmus.render.document.claims import ends, same_size
 from sqlitmus.results.claims import Claim, Row
+from sqlitmus.results.ranking import Interval
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
@@ -55,7 +56,13 @@ def test_each_row_has_its_verdict_and_why() -> None:
 
 def test_a_row_shows_what_its_word_rests_on() -> None:
     same, small, *_ = rows()
-    assert same.same == small.same == pytest.approx((2 ** (1 / 1.5), 2 * 2**0.5), abs=0.01)
+    # the digits of 2.0, and 2 % that count as no difference; a factor of 1.5 for another machine
+    assert same.same == small.same == pytest.approx((1.95 / 1.02, 2.05 * 1.02))
+    assert same.allowed == pytest.approx((1.95 ** (1 / 1.5), 2.05**1.5), rel=0.05)
+    assert (same.allowance, small.allowance) == ("within", "beyond")
+    assert same.against == Interval(
+        value(same) / 2, pytest.approx(1.967 / 2.05, rel=0.01), pytest.approx(2 / 1.95, rel=0.01)
+    )
     assert same.needed is None
     assert same.judged is not None
     assert same.ratio is not None
@@ -65,7 +72,7 @@ def test_a_row_shows_what_its_word_rests_on() -> None:
 
 
 def test_what_a_wide_interval_needs_is_told_in_blocks() -> None:
-    found = single(claim(group(row("same", 1.6))), spread=0.35)
+    found = single(claim(group(row("same", ends=[1.7, 2.3]))), spread=0.35)
     assert found.verdict == "compatible"
     assert found.needed is not None
     assert re.fullmatch(
@@ -89,7 +96,7 @@ def test_a_difference_is_judged_in_its_own_unit() -> None:
     half = 0.0005  # ms that the mode "same" saves
     saved = group(
         row("same", half, name="as published"),
-        row("same", 2 * half, name="smaller"),
+        row("same", 2 * half, name="smaller", ends=[1.9 * half, 2.1 * half]),
         row("same", half / 2, name="larger"),
         row("turned", half, name="turned"),
         row("noisy", half, name="noisy"),
@@ -119,6 +126,48 @@ def test_a_difference_is_judged_in_its_own_unit() -> None:
     assert difference.high is not None
     assert 480 < difference.low < difference.value < difference.high < 520
     assert found["as published"].published == pytest.approx(500)
+
+
+PUBLISHED: list[tuple[Json, str, str]] = [
+    # the mode "small" makes reads 1.11 times as fast, "same" 2 times, "equal" 1.00 times
+    ({"mode": "small", "published": 1.2424, "said": "+24.24 ± 1.1 %"}, "smaller", ""),
+    ({"mode": "small", "published": 1.12, "said": "+12.0 ± 9.0 %"}, "reproduced", ""),
+    ({"mode": "small", "published": 2.0, "kind": "at least"}, "smaller", "at most"),
+    ({"mode": "small", "published": 2.0, "kind": "at most"}, "reproduced", "within the published"),
+    ({"mode": "same", "published": 1.5, "kind": "at least"}, "reproduced", "within the published"),
+    ({"mode": "same", "published": 1.5, "kind": "at most"}, "larger", "beyond the published"),
+    ({"mode": "same", "published": 2.1, "kind": "range", "ends": [1.5, 3]}, "reproduced", ""),
+    ({"mode": "small", "published": 2.1, "kind": "range", "ends": [1.5, 3]}, "smaller", "2. %"),
+    ({"mode": "turned", "published": 0.5, "kind": "at least"}, "smaller", "at most"),
+    ({"mode": "turned", "published": 0.9, "kind": "at least"}, "reproduced", "within the"),
+]
+
+
+@pytest.mark.parametrize(("published", "word", "reason"), PUBLISHED)
+def test_a_figure_is_as_certain_as_it_was_published(
+    published: Json, word: str, reason: str
+) -> None:
+    asked = {**row(published["mode"], None, said=""), **published}
+    del asked["mode"]
+    (found,) = rows(claim(group(asked)))
+    assert found.verdict is not None
+    assert found.verdict.startswith(word)
+    assert re.search(reason, found.reason)
+
+
+def test_what_another_machine_may_change_is_apart_from_the_word() -> None:
+    (found,) = rows(claim(group(row("small", 1.16, said="+16.0 ± 0.5 %"), tolerance=2.0)))
+    assert (found.verdict, found.allowance) == ("smaller than published", "within")
+    assert same_size(found).endswith("1.07 to 1.36: within")
+
+
+def test_no_effect_reaches_as_far_as_the_publication_could_tell() -> None:
+    def control(said: str) -> Row:
+        asked = group(row("small", 0.993, said=said), expects="no effect", tolerance=1.03)
+        return single(claim(asked))
+
+    assert control("−0.69 %").verdict == "larger than published"
+    assert control("−0.69 ± 16.17 %").verdict == "reproduced"
 
 
 def test_files_are_compared_to_within_a_page() -> None:
@@ -154,7 +203,7 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
         lines = runs.samples(planned, claim_runs.times(planned, 0.12))
         return analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows[0]
 
-    weak = claim(group(row("same")), name="weak")
+    weak = claim(group(row("same", ends=[1.6, 2.4])), name="weak")
     metrics = ("steady", "loop", "p50", "p99", "p999", "max")
     noisy = [
         group(row("noisy", 1.2), metric=metric, runners=["fast", "slow"]) for metric in metrics

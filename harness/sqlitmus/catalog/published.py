@@ -1,0 +1,156 @@
+"""Published figures: the ratio that the words of a publication state, and how far it is known.
+
+Pure. A ratio is base / new; what a new cell saves is base - new in ms.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from math import hypot, sqrt
+
+# How far the ratio of two rounded figures may lie from the ratio that a row gives.
+ROUNDING = 0.015
+
+Ends = tuple[float, float]
+
+_SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_UNIT = r"[\w ]*/s|TPS|ns|[µμu]s|ms|s|min|h|%|×|x|times|[KMG]?i?B|bytes|cycles"
+_NUMBER = r"\d[\d,]*(?:\.\d+)?"
+_HAS_UNIT = re.compile(rf"\d\s*(?:{_UNIT})(?!\w)")
+
+
+def _figure(name: str) -> str:
+    """A figure's pattern: `86.2 ± 1.3 ms of 33 runs`, `23,015 ± 0.11 % ops/s`."""
+    return (
+        rf"(?P<{name}>{_NUMBER})(?:\s*±\s*(?P<{name}_error>{_NUMBER})"
+        rf"(?P<{name}_share>\s*%(?=\s+(?!against)\S))?)?"
+        rf"(?:\s*(?P<{name}_unit>{_UNIT}))?(?:\s+of\s+(?P<{name}_runs>\d+)\s+runs)?"
+    )
+
+
+_TWO = re.compile(rf"{_figure('first')}\s+against\s+{_figure('second')}(?!\w)")
+_PERCENT = re.compile(rf"(?P<sign>[+−-])\s*{_figure('gain')}")
+_TIMES = re.compile(rf"{_figure('ratio')}(?!\w)")
+_RATIO_UNITS = ("×", "x", "times")
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A published figure with half the width of what it may be: the published uncertainty if
+    `stated`, else half a unit of its last digit."""
+
+    value: float
+    half: float
+    stated: bool
+
+    def over(self, other: "_Figure") -> tuple[float, Ends]:
+        """The ratio and its ends: independent uncertainties add in squares, of digits both may
+        round the same way."""
+        ratio = self.value / other.value
+        if self.stated and other.stated:
+            share = hypot(self.half / self.value, other.half / other.value)
+            return ratio, (ratio / (1 + share), ratio * (1 + share))
+        most = (self.value + self.half) / max(other.value - other.half, other.value / 2)
+        return ratio, ((self.value - self.half) / (other.value + other.half), most)
+
+
+def _read(found: re.Match[str], name: str, scale: float = 1.0) -> _Figure:
+    """The figure called `name`. A spread of so many runs is that of one; their mean is known to
+    about 2 / sqrt(runs) of it."""
+    text, error, runs = (found[name + part] for part in ("", "_error", "_runs"))
+    value = float(text.replace(",", ""))
+    if error is None:
+        return _Figure(value * scale, _resolution(text) * scale, stated=False)
+    half = float(error.replace(",", "")) * (value / 100 if found[f"{name}_share"] else 1)
+    return _Figure(value * scale, half * (2 / sqrt(int(runs)) if runs else 1) * scale, stated=True)
+
+
+def _resolution(text: str) -> float:
+    """Half a unit of the last digit."""
+    last = int(Decimal(text.replace(",", "")).as_tuple().exponent)
+    return float(Decimal(5).scaleb(last - 1))
+
+
+def figure_problems(published: float, words: str, *, saves: bool = False) -> Iterator[str]:
+    """What is wrong with a published figure and the words that it was taken from: a ratio, base /
+    new, or what the new cell `saves`, base - new in ms."""
+    if not words.strip():
+        yield "a published figure needs `said`: the publication's own figures, with their unit"
+    elif re.search(r"\d", words) and not _HAS_UNIT.search(words):
+        yield f"said = {words!r}: a figure without a unit; add ms, %, times, rows/s …"
+    elif saves:
+        saved = _saved_ms(words)
+        if saved and _apart(published, saved[0]) > ROUNDING:
+            yield f"published = {published:g}, but {words!r} saves {saved[0]:.4g} ms; correct one"
+    else:
+        stated = _ratio(words)
+        ratio = stated[0] if stated else published
+        if min(_apart(published, ratio), _apart(published, 1 / ratio)) > ROUNDING:
+            yield (
+                f"published = {published:g}, but {words!r} gives {ratio:.4g} or {1 / ratio:.4g}; "
+                "correct one of them"
+            )
+
+
+def uncertainty(published: float, words: str, *, saves: bool = False) -> Ends:
+    """Between which ends the published figure lies: by what the publication states beside it (±,
+    and the number of runs), else by the digits of its own figures, else by those of `published`."""
+    stated = _saved_ms(words) if saves else _ratio(words)
+    if stated is None:
+        half = _resolution(repr(published))
+        return published - half, published + half
+    value, (low, high) = stated
+    if not saves and _apart(published, value) > ROUNDING:
+        low, high = 1 / high, 1 / low
+    return min(low, published), max(high, published)
+
+
+def _ratio(words: str) -> tuple[float, Ends] | None:
+    """The ratio that the words state, and its ends; None where they do not begin with one, or with
+    two figures of which there is one."""
+    two = _TWO.match(words)
+    if two and two["second_unit"]:
+        if times := _seconds(two):
+            first, second = times
+        elif two["first_unit"] in (None, two["second_unit"]):
+            first, second = _read(two, "first"), _read(two, "second")
+        else:
+            return None
+        return first.over(second) if first.value and second.value else None
+    percent = _PERCENT.match(words)
+    if percent and percent["gain_unit"] == "%":
+        gain = _read(percent, "gain", 0.01)
+        ratio = 1 + gain.value if percent["sign"] == "+" else 1 - gain.value
+        return ratio, (ratio - gain.half, ratio + gain.half)
+    times = _TIMES.match(words)
+    if times and times["ratio_unit"] in _RATIO_UNITS:
+        figure = _read(times, "ratio")
+        return figure.value, (figure.value - figure.half, figure.value + figure.half)
+    return None
+
+
+def _saved_ms(words: str) -> tuple[float, Ends] | None:
+    """By how much the two times differ that the words begin with, and the ends of that; None where
+    they do not."""
+    two = _TWO.match(words)
+    times = _seconds(two) if two else None
+    if times is None:
+        return None
+    halves = [each.half for each in times]
+    half = hypot(*halves) if all(each.stated for each in times) else sum(halves)
+    saved = abs(times[0].value - times[1].value)
+    return saved * 1e3, ((saved - half) * 1e3, (saved + half) * 1e3)
+
+
+def _seconds(two: re.Match[str]) -> tuple[_Figure, _Figure] | None:
+    """Both figures in seconds, if they are times."""
+    units = two["first_unit"] or two["second_unit"], two["second_unit"]
+    if not all(unit in _SECONDS for unit in units):
+        return None
+    first, second = (_SECONDS[str(unit)] for unit in units)
+    return _read(two, "first", first), _read(two, "second", second)
+
+
+def _apart(ratio: float, other: float) -> float:
+    return abs(ratio / other - 1)
