@@ -170,10 +170,10 @@ def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list
 
 
 def claims_headline(published: Sequence[Claim]) -> list[Statement]:
-    """The outcomes of the claims; none for a run without."""
-    counts = Counter(claim.word for claim in published)
+    """The outcomes of the claims' deciding rows; none for a run without."""
+    counts = Counter(word for claim in published for word in claim.strip)
     ordered = {word: counts[word] for word in ClaimWord if counts[word]}
-    return [ClaimOutcomes(ordered)] if published else []
+    return [ClaimOutcomes(len(published), ordered)] if published else []
 
 
 def _claim(
@@ -184,7 +184,8 @@ def _claim(
     runners: Sequence[Runner],
 ) -> Claim:
     rows = [(row, row.verdict) for row in deciding(groups) if row.verdict]
-    words = Counter(word for _, word in rows)
+    absent = [row.reason for row, word in rows if word is ClaimWord.NOT_TESTABLE]
+    decisive, _ = min(rows, key=lambda row: (row[1].decides, row[0].figure is None))
     lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
     return Claim(
         name=claim.name,
@@ -192,9 +193,10 @@ def _claim(
         source=claim.source,
         published_on=claim.published_on,
         hypothesis=claim.hypothesis,
-        counts={word: words[word] for word in ClaimWord if words[word]},
-        word=ClaimWord.of_all(words),
-        first=next((row for row, _ in rows if row.figure), rows[0][0]),
+        strip=[word for _, word in rows],
+        decisive=decisive,
+        place=next(group.title for group in groups if decisive in group.rows),
+        absent=list(dict.fromkeys(absent)),
         lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
         here=_here(run, claim, runners),
         differences=claim.differences,
@@ -208,7 +210,7 @@ def _claim(
 
 
 def deciding(groups: Sequence[Group]) -> list[Row]:
-    """The rows that a claim's word comes from: its key rows, or without any all that a figure was
+    """The rows that decide a claim: its key rows, or without any all that a figure was
     published for, or that cannot be tested; of those that show the same measurement, one."""
     every = [row for group in groups for row in group.rows]
     rows = [r for r in every if r.published is not None] or [r for r in every if r.verdict]

@@ -22,6 +22,7 @@ from sqlitmus.vocabulary.verdicts import (
     ClaimMetric,
     ClaimWord,
     Correction,
+    PublishedKind,
     Role,
     RunKind,
     Steadiness,
@@ -61,14 +62,12 @@ class ClaimRow(Part):
     """The run directory."""
     claim: Annotated[str, "claim.name"]
     """The claim, by the name of its file."""
-    claim_word: Annotated[ClaimWord, "claim.word"]
-    """The word of the whole claim."""
     group: Annotated[str, "group.title"]
     """The group of the claim's file that the row stands in."""
     row: Annotated[str, "name"]
     """The row's name."""
     key: bool
-    """Whether the claim's word comes from it."""
+    """Whether it decides the claim."""
     metric: Annotated[ClaimMetric, "group.metric"]
     """What is compared."""
     unit: Annotated[Unit, "group.unit"]
@@ -81,14 +80,12 @@ class ClaimRow(Part):
     """The second cell; `ratio` is base / new."""
     said: str
     """The publication's words."""
-    published: Number
-    """The publication's ratio; empty where it gives none."""
     kind: PublishedKind
     """What was published: a ratio, a range, or a bound on the effect."""
+    published: Number
+    """The publication's ratio; empty where it gives none. Its ends are by its own uncertainty."""
     published_low: Annotated[Number, "ends.0"]
-    """The least that the published figure may be, by its own uncertainty or its digits."""
     published_high: Annotated[Number, "ends.1"]
-    """The most that it may be."""
     same_low: Annotated[Number, "same.0"]
     """The least that counts as published."""
     same_high: Annotated[Number, "same.1"]

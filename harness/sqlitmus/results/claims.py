@@ -201,18 +201,19 @@ class Histograms:
 class Claim:
     """A publication, what came out here, and what differs between there and here.
 
-    `counts` is how many of the deciding rows have which word, `word` what holds for all of them,
-    `lessons` the advice for each word. `first` is the first deciding row, if possible one that was
-    measured. `contradicts` names a claim whose publication says otherwise, "" if none."""
+    `strip` has the words of the deciding rows in their order, `lessons` the advice for each. Of
+    those rows `decisive` is the first of the word that weighs most, and stands in the group of the
+    title `place`; `absent` is why others of them are not testable here. `contradicts` names a claim whose publication says otherwise, "" if none."""
 
     name: str
     title: str
     source: str
     published_on: str
     hypothesis: str
-    counts: dict[ClaimWord, int]
-    word: ClaimWord
-    first: Row
+    strip: list[ClaimWord]
+    decisive: Row
+    place: str
+    absent: list[str]
     lessons: list[tuple[ClaimWord, str]]
     here: list[str]
     differences: list[str]
@@ -222,3 +223,8 @@ class Claim:
     threads: list[Threads]
     histograms: list[Histograms]
     contradicts: str = ""
+
+    @property
+    def counts(self) -> dict[ClaimWord, int]:
+        """How many of the deciding rows have which word."""
+        return {word: number for word in ClaimWord if (number := self.strip.count(word))}

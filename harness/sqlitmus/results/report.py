@@ -197,8 +197,10 @@ class NoOrder:
 
 @dataclass(frozen=True, slots=True)
 class ClaimOutcomes:
-    """How many claims have which word."""
+    """How many `claims` were measured, and how many of the rows that decide them have which
+    word."""
 
+    claims: int
     counts: dict[ClaimWord, int]
     kind: Literal["claims"] = "claims"
 

@@ -63,10 +63,12 @@ def test_each_row_has_published_value_band_interval_and_word(claimed: Report) ->
     shown = [row for group in claimed.claims[0].groups for row in group.rows]
     assert [one.row for one in found] == [row.name for row in shown]
     small = found[1]
-    assert (small.claim, small.claim_word, small.key) == ("modes", "mixed", True)
+    assert (small.claim, small.key) == ("modes", True)
     assert (small.published, small.word) == (2.0, "smaller than published")
     assert (small.base, small.new) == ("read/fast", "read@mode=small/fast")
-    assert (small.same_low, small.same_high) == pytest.approx((1.587, 2.828), rel=1e-3)
+    assert (small.kind, small.published_low, small.published_high) == ("ratio", 1.95, 2.05)
+    assert (small.same_low, small.same_high) == pytest.approx((1.95 / 1.02, 2.05 * 1.02))
+    assert (small.allowed_low, small.allowed_high) == pytest.approx((1.561, 2.936), rel=1e-3)
     assert small.ratio == pytest.approx(1.1, rel=0.02)
     assert small.ratio_low is not None
     assert small.judged_low is not None

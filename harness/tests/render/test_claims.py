@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
+from sqlitmus.export.rows import reports_of
 from sqlitmus.render.document import claims
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import drawings
@@ -30,11 +31,19 @@ from sqlitmus.results.claims import (
 from sqlitmus.results.claims import Row as ClaimRow
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.verdicts import ClaimWord
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
 from tests.render.test_html import HOSTILE, parse
+
+@pytest.fixture(scope="module")
+def kept() -> Report:
+    """The run of all claims that the example page shows."""
+    ((_, report),) = reports_of(paths.ROOT / "reports/example/runs/claims", None)
+    return report
+
 
 MODES = ("same", "small", "noisy")
 
@@ -91,7 +100,8 @@ def test_json_holds_all_of_it(report: Report) -> None:
 def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
     text = as_text(report, 150, plain=True)
     assert text.isascii()
-    assert "x reversed: " in text
+    assert "< reversed: " in text
+    assert " #v " in text
     assert "999 ns -> 502 ns" in text
 
 
@@ -166,6 +176,27 @@ def test_texts_of_a_claim_are_only_text() -> None:
 
 def test_the_page_works_in_chromium(report: Report, check_page: Callable[[str], str]) -> None:
     assert "no problems" in check_page(html.render(report))
+
+
+def test_no_line_shows_a_figure_with_the_word_of_another_row(
+    report: Report, long: Report, kept: Report
+) -> None:
+    for each in (report, long, kept):
+        for claim, line in zip(each.claims, claims.answers(each.claims).rows, strict=True):
+            signs, word, published, here = line.cells
+            shown = [
+                row
+                for group in claim.groups
+                for row in group.rows
+                if (row.verdict, claims.figure_of(row), claims.here(row))
+                == (word.text, published, here)
+            ]
+            assert claim.decisive in shown
+            assert line.style == word.style
+            assert signs.mark is not None
+            assert len(signs.mark.symbol) == len(claim.strip)
+            assert word.mark is not None
+            assert word.mark.symbol in signs.mark.symbol
 
 
 # charts ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sqlitmus.render.document.model import (
     Folded,
     Head,
     Legend,
+    Mark,
     Paragraph,
     Section,
     Table,
@@ -333,7 +334,8 @@ _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 CLAIM = Column("claim", "claim", "text")
 ANSWERS = [
-    Column("word", "word", "text"),
+    Column("strip", "rows", "text"),
+    Column("word", "the row that decides", "text"),
     Column("published", "published"),
     Column("here", "here [95 %]"),
 ]
@@ -364,26 +366,35 @@ def build(report: Report) -> Document:
 
 
 def answers(claims: Sequence[Claim]) -> Table:
-    """A line for each claim: its word, a published figure, the one from here."""
+    """A line for each claim: the signs of its rows, and of the row that decides what was published,
+    what came out here, and its word."""
     rows = [
         TableRow(
             Head(claim.title, link=f"claim-{claim.name}"),
             [
-                Cell(
-                    claim.word,
-                    mark=symbols.mark(claim.word),
-                    note=deciding(claim),
-                    style=claim.word.style,
-                    emphasis="strong",
-                ),
-                figure_of(claim.first),
-                here(claim.first),
+                strip(claim),
+                decision(claim.decisive),
+                figure_of(claim.decisive),
+                here(claim.decisive),
             ],
-            style=claim.word.style,
+            style=claim.decisive.verdict.style if claim.decisive.verdict else "",
         )
         for claim in claims
     ]
     return Table("answers", CLAIM, ANSWERS, rows, title="Do they hold?")
+
+
+def strip(claim: Claim) -> Cell:
+    """The sign of each row that decides the claim, and how many of them have which word."""
+    signs = Mark(*("".join(each) for each in zip(*((w.symbol, w.ascii) for w in claim.strip))))
+    return Cell(mark=signs, note=deciding(claim))
+
+
+def decision(row: Row) -> Cell:
+    """The word of a row that decides a claim."""
+    assert row.verdict is not None
+    mark = symbols.mark(row.verdict)
+    return Cell(row.verdict, mark=mark, style=row.verdict.style, emphasis="strong")
 
 
 def figure_of(row: Row) -> Cell:
@@ -392,12 +403,28 @@ def figure_of(row: Row) -> Cell:
 
 
 def deciding(claim: Claim) -> str:
-    """How many rows decide and what they came to, of which the line shows the first; nothing of a
-    single row."""
-    number = sum(claim.counts.values())
+    """How many rows decide and what they came to; nothing of a single row."""
+    number = len(claim.strip)
     if len(claim.counts) == 1:
-        return f"all {number} rows" if number > 1 else ""
-    return f"{counted(number, 'row')}: {sentences.outcome(claim.counts)}"
+        return f"all {number}" if number > 1 else ""
+    return sentences.outcome(claim.counts)
+
+
+def outcome(claim: Claim) -> str:
+    """What decides the claim, as a sentence: "no memory statistics (2 threads at once), rust: no
+    effect: 1.00\u00d7 [0.98, 1.02] here, published 3.55\u00d7. Of 4 rows: 2 no effect, 2 \u2026"."""
+    row = claim.decisive
+    text = f"{row.name} ({claim.place.partition(':')[0]})"
+    text = ", ".join(filter(None, (text, row.runner)))
+    figures = f"{' '.join(filter(None, (here(row).text, here(row).bounds)))} here"
+    if row.published is not None:
+        figures += f", published {published(row).text}"
+    why = row.reason if row.figure is None else figures
+    text = f"{text}: {row.verdict}: {why}."
+    if len(claim.strip) > 1:
+        text += f" Of {len(claim.strip)} rows that decide: {sentences.outcome(claim.counts)}."
+        text += "".join(f" Not testable: {why}." for why in claim.absent)
+    return text
 
 
 def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
@@ -421,7 +448,7 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
-            text = f"Another publication says otherwise: {other.title} (here: {other.word})."
+            text = f"Another publication says otherwise: {other.title} (here: {deciding(other) or other.decisive.verdict})."
             yield Paragraph(text, link=f"claim-{other.name}")
             return
     if claim.contradicts:
@@ -433,7 +460,7 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
-    yield "Outcome", f"{claim.word}; {deciding(claim)}" if len(claim.counts) > 1 else claim.word
+    yield "Outcome", outcome(claim)
     for word, lesson in claim.lessons:
         yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
     yield "Hypothesis", claim.hypothesis

@@ -288,8 +288,9 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
                 "nothing": "Nothing was measured.",
             }[about.measured]
         case ClaimOutcomes():
-            count = counted(sum(about.counts.values()), "published claim")
-            return ended(f"{count}, measured here: {outcome(about.counts)}")
+            count, rows = counted(about.claims, "published claim"), sum(about.counts.values())
+            deciding = f"{counted(rows, 'figure')} that decide them"
+            return ended(f"{count}, measured here; of {deciding}: {outcome(about.counts)}")
         case Unpaired():
             return unpaired(about)
         case Holding():

@@ -7,7 +7,7 @@ import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, read
 from sqlitmus.render.document import sentences
-from sqlitmus.render.document.claims import ends, same_size
+from sqlitmus.render.document.claims import ends, outcome, same_size
 from sqlitmus.results.claims import Claim, Row
 from sqlitmus.results.ranking import Interval
 from tests.analysis import runs
@@ -448,7 +448,7 @@ def test_key_rows_decide() -> None:
 def test_without_key_rows_all_decide_and_each_word_has_its_lesson() -> None:
     beside = [row("small", None), row("small", None, untestable="nobody has the hardware")]
     found = of(claim(group(row("same"), row("noisy", 1.2), row("turned"), *beside)))
-    assert found.word == "mixed"
+    assert found.decisive.name == "turned mode"
     assert sentences.outcome(found.counts) == "1 reproduced, 1 reversed, 1 not resolved"
     assert found.lessons == [
         ("reproduced", "Take the new one."),
@@ -485,16 +485,36 @@ def test_a_measurement_that_two_rows_show_decides_once() -> None:
     assert of(claim(group(row("same")), other)).counts == {"reproduced": 2}
 
 
-def test_the_headline_counts_the_words_of_the_claims() -> None:
+def test_the_headline_counts_the_rows_that_decide() -> None:
     second = claim(group(row("turned")), name="second", title="Another")
     report = analyse(make(claim(group(row("same"))), second))
     assert report.kind == "claims"
-    assert headline(report) == ["2 published claims, measured here: 1 reproduced, 1 reversed."]
-    assert [one.word for one in report.claims] == ["reproduced", "reversed"]
-    first = report.claims[0].first
+    assert headline(report) == [
+        "2 published claims, measured here; of 2 figures that decide them: 1 reproduced, 1 "
+        "reversed."
+    ]
+    first = report.claims[0].decisive
     assert (first.name, first.published) == ("same mode", 2.0)
-    assert of(claim(group(row("same"), cores=16))).first.published == 2.0
-    assert of(claim(group(row("broken"), row("small")))).first.name == "small mode"
+
+
+def test_a_row_that_refutes_decides_before_those_that_agree() -> None:
+    def decisive(*modes: str) -> str:
+        return of(claim(group(*map(row, modes)))).decisive.name
+
+    assert decisive("same", "small") == decisive("small", "same") == "small mode"
+    assert decisive("small", "huge", "turned") == "turned mode"
+    assert decisive("broken", "same") == "same mode"
+    untestable = of(claim(group(row("same"), cores=16)))
+    assert untestable.decisive.published == 2.0
+    assert outcome(untestable) == (
+        "same mode (Reads): not testable here: needs 16 cores; this machine has 4."
+    )
+    several = claim(group(row("small"), row("same")), group(row("huge"), cores=16, title="More"))
+    assert outcome(of(several)) == (
+        "small mode (Reads), fast: smaller than published: 1.103\u00d7 [1.093, 1.113] here, "
+        "published 2.00\u00d7. Of 3 rows that decide: 1 reproduced, 1 smaller than published, 1 "
+        "not testable here. Not testable: needs 16 cores; this machine has 4."
+    )
 
 
 def test_this_machine_and_the_runners_of_the_claim_are_named() -> None:
