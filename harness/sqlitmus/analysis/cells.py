@@ -216,6 +216,23 @@ def refusals(run: RunData) -> dict[Place, float]:
     return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
 
 
+def other_work(run: RunData) -> dict[Place, float]:
+    """By case and series, commits per transaction of cells that write and have fewer than one.
+
+    An A/A control is the program that it repeats.
+    """
+    twins = run.plan.twins()
+    places: dict[Place, float] = {}
+    for c, case in enumerate(run.plan.cases):
+        names = [*run.plan.names, *([run.plan.names[twins[c]]] if twins else [])]
+        for series, name in enumerate(names):
+            check = run.checks.get((case.id, name))
+            syncs = check and check.syncs
+            if syncs and syncs.commits is not None and syncs.commits < syncs.transactions:
+                places[c, series] = syncs.commits / syncs.transactions
+    return places
+
+
 def warming(run: RunData) -> dict[Place, float]:
     """By case and series, the time of the second half of the timed work over that of the first,
     where it is surely below 1 and by more than the plan's margin.
@@ -249,6 +266,9 @@ CHECKS: dict[Apart, Exclusion] = {
     ),
     "did less work": Exclusion(
         refusals, lambda share: f"SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"
+    ),
+    "did other work": Exclusion(
+        other_work, lambda commits: f"{commits:.3g} commits per transaction, 1 asked"
     ),
 }
 

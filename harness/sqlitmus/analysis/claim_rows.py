@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlitmus.analysis.cells import CHECKS, Outcomes, intervals, optional, usable, warming, whole
+from sqlitmus.analysis.cells import (
+    CHECKS,
+    Exclusions,
+    Outcomes,
+    intervals,
+    optional,
+    usable,
+    whole,
+)
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
@@ -20,7 +28,7 @@ from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord
+from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, ClaimWord
 
 # What claims call figures.
 _FIGURES = {"wall": "cold", "loop": "iteration_median", "cpu time": "cpu", "max": "longest"}
@@ -48,7 +56,7 @@ class Spot(NamedTuple):
 class Series:
     """Figures of a run: arrays of blocks, NaN where there is none.
 
-    `warming` has the cells that were still warming up, as `outcomes.warming` finds them.
+    `apart` says of cells that they were still warming up, or did other work.
     """
 
     def __init__(self, run: RunData, outcomes: Outcomes) -> None:
@@ -57,7 +65,12 @@ class Series:
         self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
-        self.warming = warming(run)
+        by: tuple[Apart, ...] = ("still warming up", "did other work")
+        excluded = Exclusions({name: CHECKS[name].find(run) for name in by})
+        self.apart = {
+            place: f"{'was ' * reason.startswith('still')}{reason}"
+            for place, reason in excluded.reasons().items()
+        }
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
@@ -296,9 +309,8 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     spots = series.pair(base, new, group.metric)
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if group.metric == "steady" and (ratio := series.warming.get(spot)):
-            by = CHECKS["still warming up"].words(ratio)
-            raise NotHereError(f"{runner} in {case} was still warming up: {by}")
+        if group.metric == "steady" and (reason := series.apart.get(spot)):
+            raise NotHereError(f"{runner} in {case} {reason}")
         blocks = series.blocks(group.metric, spot)
         if np.isnan(blocks).all():
             raise NotHereError(f"{runner} in {case}: {group.metric} was not recorded")

@@ -54,6 +54,7 @@ def notices(
     vary at all; `excluded` are the cells that are compared with nothing.
     """
     warm_up, refused = excluded.by["still warming up"], excluded.by["did less work"]
+    other = excluded.by["did other work"]
     plans = [
         case.id for case in cases if any(n.startswith("Query plans differ") for n in case.notes)
     ]
@@ -72,6 +73,7 @@ def notices(
         *_restless(run),
         *_per_cell(run, "warming up", {at: f"{100 * (1 - r):.1f} %" for at, r in warm_up.items()}),
         *_per_cell(run, "refused", {at: f"{100 * each:.1f} %" for at, each in refused.items()}),
+        *_per_cell(run, "other work", {at: excluded.detail(at) for at in other}),
         *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),

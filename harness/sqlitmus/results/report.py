@@ -109,6 +109,7 @@ NoticeKind = Literal[
     "restless",
     "warming up",
     "refused",
+    "other work",
     "below floor",
     "governor",
     "emulated",

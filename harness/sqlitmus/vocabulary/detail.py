@@ -71,18 +71,22 @@ def growth(resident: Sequence[tuple[float, int]], result: Result) -> float | Non
     return line.slope * spent / operations * MILLION
 
 
-# What the transactions of a write cell made durable, as counted from outside the runner.
+# What the transactions of a write cell did to its file, as counted from outside the runner.
 
 
 class Syncs(Model):
     """Calls of `fsync` and `fdatasync` that succeeded on the database's files or their folder, and
     bytes written to these files, by so many `transactions` alone.
+
+    There were at most so many `commits`, by the locks taken and the writes to log or journal; None
+    where these tell nothing.
     """
 
     transactions: Positive
     fsync: Natural
     fdatasync: Natural
     bytes: Natural
+    commits: Natural | None = None
 
     @property
     def per_transaction(self) -> float:

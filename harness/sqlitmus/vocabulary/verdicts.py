@@ -16,7 +16,9 @@ that 99 % of operations have at most, from their scheduled start."""
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
 Untimed = Literal["unsupported", "wrong", "failed", "missing"]
 CellOutcome = Literal["ok", Untimed]
-Apart = Literal["the load generator fell behind", "still warming up", "did less work"]
+Apart = Literal[
+    "the load generator fell behind", "still warming up", "did less work", "did other work"
+]
 """Why the time of a cell that is ok is compared with nothing."""
 Correction = Literal["none", "holm", "bh"]
 Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]

@@ -421,3 +421,40 @@ def test_the_reader_is_told_where_and_how_much() -> None:
 
 def test_latencies_count_refused_operations_too() -> None:
     assert compared_with(busy({"rust": 0.4}, metric="p99"), "node") == {"bun", "rust"}
+
+
+OTHER = "0.03 commits per transaction, 1 asked"
+
+
+def committing(commits: int | None, canary: str | None = None) -> RunData:
+    """A run in which a runner made so many commits in 100 transactions."""
+    of = plan(REFUSING, cases=[case("read"), case("write")], floor=None, canary=canary)
+    syncs = {"transactions": 100, "fsync": 0, "fdatasync": 0, "bytes": 9, "commits": commits}
+    verify = change(checks(of), {"syncs": syncs}, case="write", runner="rust")
+    return from_records(of, verify, samples(of, noisy()), {"cores": "4"})
+
+
+def test_who_did_other_work_is_shown_and_compared_with_nothing() -> None:
+    of = committing(3)
+    assert compared_with(of, "node") == {"bun"}
+    report = analyse(of)
+    write = next(each for each in report.cases if each.id == "write")
+    cell = next(each for each in write.cells if each.runner == "rust")
+    assert cell.time is not None
+    assert (cell.outcome, cell.reason) == ("ok", f"did other work: {OTHER}")
+    assert f"than was asked, as counted from outside: write/rust ({OTHER})." in notices(of)
+    said = " ".join(worded.headline(analyse(of, weights="write=1")))
+    assert " rust is left out, for it did other work in calls of write." in said
+
+
+@pytest.mark.parametrize("commits", [None, 100, 300])
+def test_a_commit_per_transaction_or_more_and_what_is_not_known_leave_it_in(
+    commits: int | None,
+) -> None:
+    assert compared_with(committing(commits), "node") == {"bun", "rust"}
+    assert "other work" not in notices(committing(commits))
+
+
+def test_the_control_of_who_did_other_work_controls_nothing() -> None:
+    write = next(each for each in analyse(committing(3, "rust")).cases if each.id == "write")
+    assert write.canary is None

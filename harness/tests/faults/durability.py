@@ -13,6 +13,9 @@ from tests.faults.stage import Stage, use_tool
 from tests.faults.verdict import measured
 
 COUNTER = "sync-counter"
+LOOPS = "runners/javascript/loops.js"
+BEFORE = "  let { checksum, rows, affected } = total;\n  ${surroundings.setup}"
+AFTER = "  total.checksum = checksum; total.rows = rows; total.affected = affected;"
 DURABLE = """
 [durable]
 title = "Durable"
@@ -58,24 +61,41 @@ def fake(behaviour: str, profile: str) -> Callable[[Stage], Seen]:
     return play
 
 
+def in_one_transaction(*runners: str) -> Callable[[Stage], Seen]:
+    """JavaScript that begins before an iteration in autocommit, and commits after it."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.real()
+        for old, new in (
+            (BEFORE, '{} ${{verify}} || db.exec("BEGIN");'),
+            (AFTER, '{} ${{verify}} || db.exec("COMMIT");'),
+        ):
+            clone.replace(LOOPS, old, new.format(old))
+        seen = measured(clone, *runners, case="insert-autocommit", size="s")
+        if seen.fate != "ok":
+            return seen
+        (case,) = analyse(load(clone.latest().path)).cases
+        (cell,) = (each for each in case.cells if each.runner == "node")
+        against = [case.comparisons.of("node", other) for other in runners]
+        unranked = cell.apart and cell.time and not any(against)
+        return Seen("apart" if unranked else "ok", cell.reason or "")
+
+    return play
+
+
 def off_in_the_loop(stage: Stage) -> Seen:
     """JavaScript turns syncs off in its loop, and on again before settings are read back."""
     clone = stage.real()
     for old, new in (
-        (
-            "  let { checksum, rows, affected } = total;\n  ${surroundings.setup}",
-            '{} db.exec("PRAGMA synchronous=OFF");',
-        ),
-        (
-            "  total.checksum = checksum; total.rows = rows; total.affected = affected;",
-            '{} db.exec("PRAGMA synchronous=FULL");',
-        ),
+        (BEFORE, '{} db.exec("PRAGMA synchronous=OFF");'),
+        (AFTER, '{} db.exec("PRAGMA synchronous=FULL");'),
     ):
-        clone.replace("runners/javascript/loops.js", old, new.format(old))
+        clone.replace(LOOPS, old, new.format(old))
     case = "insert-autocommit@profile=durable"
     return noticed(clone, "node", "rust-ffi", case=case)
 
 
+ONE_TRANSACTION = "did other work: 0 commits per transaction, 1 asked"
 FAULTS = [
     Fault(
         "syncs off while it is timed, on when it is looked at",
@@ -107,6 +127,23 @@ FAULTS = [
         fake("uncounted", "durable"),
         "noticed",
         "not counted: not one of its writes to the database was seen",
+        needs=COUNTER,
+    ),
+    Fault(
+        "one transaction around an iteration in autocommit, in turns",
+        "javascript",
+        in_one_transaction("node", "rust"),
+        "apart",
+        ONE_TRANSACTION,
+        slow=True,
+        needs=COUNTER,
+    ),
+    Fault(
+        "one transaction around an iteration in autocommit, alone",
+        "javascript",
+        in_one_transaction("node"),
+        "apart",
+        ONE_TRANSACTION,
         needs=COUNTER,
     ),
 ]

@@ -8,7 +8,9 @@ from tests.faults.stage import Stage
 
 Where = Literal["fake", "javascript", "python", "rust", "dotnet", "folder", "harness"]
 # What may become of a fault: an outcome of the cell, or what the harness does about it.
-Fate = Literal["ok", "wrong", "failed", "unsupported", "missing", "refused", "noticed", "none left"]
+Fate = Literal[
+    "ok", "wrong", "failed", "unsupported", "missing", "refused", "noticed", "apart", "none left"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sqlitmus.run.verify.proof import (
     Counts,
     counted_cases,
     difference,
+    marks,
     transactions,
     writes_files,
 )
@@ -40,6 +42,24 @@ if os.fork() == 0:
 os.wait()
 os.fsync(fd)
 """
+FRAMES = """
+fd, other = opened('db-wal'), opened('db')
+last = bytes(7) + b'p' + bytes(16)
+for header in bytes(24), last, bytes(32):
+    os.pwrite(fd, header, 0)
+    os.pwrite(other, header, 0)
+"""
+LOCKS = """
+import fcntl
+for name, *ranges in ('db-shm', 120, 121), ('db', 0x40000001, 0x40000002), ('other', 120):
+    fd = opened(name)
+    for kind in fcntl.LOCK_EX, fcntl.LOCK_SH, fcntl.LOCK_UN:
+        for start in ranges:
+            fcntl.lockf(fd, kind | fcntl.LOCK_NB * (kind != fcntl.LOCK_UN), 1, start)
+assert fcntl.fcntl(fd, fcntl.F_GETFD) == fcntl.FD_CLOEXEC
+"""
+NOTHING = (0, 0, 0, 0, 0)
+ONE_SYNC = (1, 0, 0, 0, 0)
 THREADS = """
 fd = opened('db')
 def work():
@@ -64,18 +84,22 @@ def counts(sync_counter: str, folder: Path, program: str) -> Counts:
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
-        ("", (0, 0, 0)),
-        ("os.fsync(opened('db')); os.fdatasync(opened('db-journal'))", (1, 1, 0)),
-        ("os.fsync(os.open('.', os.O_RDONLY))", (1, 0, 0)),
-        ("os.fsync(os.open('..', os.O_RDONLY)); os.fsync(opened('other'))", (0, 0, 0)),
-        ("os.write(opened('db'), b'abc'); os.pwrite(opened('db-wal'), b'd', 4096)", (0, 0, 4)),
-        ("os.writev(opened('db'), [b'a', b'b']); os.pwritev(opened('db'), [b'c'], 9)", (0, 0, 3)),
-        ("os.write(opened('other'), b'abc'); os.write(1, b'db')", (0, 0, 0)),
+        ("", NOTHING),
+        ("os.fsync(opened('db')); os.fdatasync(opened('db-journal'))", (1, 1, 0, 0, 0)),
+        ("os.fsync(os.open('.', os.O_RDONLY))", ONE_SYNC),
+        ("os.fsync(os.open('..', os.O_RDONLY)); os.fsync(opened('other'))", NOTHING),
+        ("os.write(opened('db'), b'abc'); os.pwrite(opened('db-wal'), b'd', 4096)",
+         (0, 0, 4, 0, 0)),
+        ("os.writev(opened('db'), [b'a', b'b']); os.pwritev(opened('db'), [b'c'], 9)",
+         (0, 0, 3, 0, 0)),
+        (FRAMES, (0, 0, 160, 1, 0)),
+        ("os.write(opened('other'), b'abc'); os.write(1, b'db')", NOTHING),
         ("os.dup2(opened('db'), 40); os.fsync(40); os.dup2(opened('x'), 40); os.fsync(40)",
-         (1, 0, 0)),
-        ("one = opened('db-journal'); os.unlink('db-journal'); os.fsync(one)", (1, 0, 0)),
-        (CHILD, (2, 0, 0)),
-        (THREADS, (0, 2000, 2000)),
+         ONE_SYNC),
+        ("one = opened('db-journal'); os.unlink('db-journal'); os.fsync(one)", ONE_SYNC),
+        (LOCKS, (0, 0, 0, 0, 2)),
+        (CHILD, (2, 0, 0, 0, 0)),
+        (THREADS, (0, 2000, 2000, 0, 0)),
     ],
 )  # fmt: skip
 def test_what_is_done_to_the_database_is_counted(
@@ -91,13 +115,13 @@ def test_a_sync_that_fails_is_none_and_keeps_its_error(sync_counter: str, tmp_pa
         "else: os._exit(1)\n"
         "os.fsync(opened('db'))"
     )
-    assert counts(sync_counter, tmp_path, program) == (1, 0, 0)
+    assert counts(sync_counter, tmp_path, program) == ONE_SYNC
 
 
 def test_a_database_behind_a_link_is_counted(sync_counter: str, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "real")
-    assert counts(sync_counter, tmp_path / "linked", "os.fsync(opened('db'))") == (1, 0, 0)
+    assert counts(sync_counter, tmp_path / "linked", "os.fsync(opened('db'))") == ONE_SYNC
 
 
 def test_without_its_variables_the_library_is_silent(sync_counter: str, tmp_path: Path) -> None:
@@ -109,7 +133,7 @@ def test_without_its_variables_the_library_is_silent(sync_counter: str, tmp_path
 
 def test_each_count_starts_from_0(sync_counter: str, tmp_path: Path) -> None:
     for _ in range(2):
-        assert counts(sync_counter, tmp_path, "os.fsync(opened('db'))") == (1, 0, 0)
+        assert counts(sync_counter, tmp_path, "os.fsync(opened('db'))") == ONE_SYNC
 
 
 def test_without_the_library_the_reason_is_the_set_ups(tmp_path: Path) -> None:
@@ -131,8 +155,8 @@ def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
     counter.preloaded(tmp_path / "db")
     with counter.file.open("r+b") as left:
         counter.preloaded(tmp_path / "db")
-        left.write(b"\1" * 24)
-    assert counter.counts() == (0, 0, 0)
+        left.write(b"\1" * 40)
+    assert counter.counts() == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -188,7 +212,7 @@ def test_the_second_process_does_twice_the_operations_and_neither_warms_up() -> 
 
 
 def test_the_difference_is_that_of_the_transactions() -> None:
-    syncs = difference((24, 1, 9_000), (44, 2, 14_000), 5)
+    syncs = difference((24, 1, 9_000, 9, 9), (44, 2, 14_000, 19, 39), 5)
     assert syncs == Syncs(transactions=5, fsync=20, fdatasync=1, bytes=5_000)
     assert isinstance(syncs, Syncs)
     assert syncs.per_transaction == 4.2
@@ -199,8 +223,34 @@ def test_the_difference_is_that_of_the_transactions() -> None:
 
 
 def test_a_difference_that_cannot_be_is_no_count() -> None:
-    assert "not one of its writes" in str(difference((0, 0, 0), (0, 0, 0), 5))
-    assert "synced or wrote less" in str(difference((9, 0, 100), (8, 0, 200), 5))
+    assert "not one of its writes" in str(difference(NOTHING, NOTHING, 5))
+    assert "synced or wrote less" in str(difference((9, 0, 100, 1, 1), (8, 0, 200, 2, 2), 5))
+
+
+@pytest.mark.parametrize(
+    ("each", "commits"), [((), None), (["begun"], 8), (["logged"], 3), (["begun", "logged"], 3)]
+)
+def test_a_commit_has_every_mark(each: Sequence[str], commits: int | None) -> None:
+    syncs = difference((0, 0, 9, 1, 2), (0, 0, 99, 4, 10), 5, each)
+    assert isinstance(syncs, Syncs)
+    assert syncs.commits == commits
+
+
+@pytest.mark.parametrize(
+    ("pragmas", "changes", "expected"),
+    [
+        ([], True, {"begun"}),
+        ([("journal_mode", "WAL")], True, {"begun", "logged"}),
+        ([("journal_mode", "WAL")], False, {"begun"}),
+        ([("journal_mode", "MEMORY")], True, {"begun"}),
+        ([("journal_mode", "WAL"), ("locking_mode", "EXCLUSIVE")], True, {"logged"}),
+    ],
+)
+def test_the_marks_of_a_commit(
+    pragmas: list[tuple[str, str | int]], changes: bool, expected: set[str]
+) -> None:
+    case = case_of("insert-transaction@profile=durable").model_copy(update={"pragmas": pragmas})
+    assert marks(case, changes=changes) == expected
 
 
 NO_COMPILER = "no C compiler found"
@@ -237,7 +287,7 @@ def test_counts_are_remembered(counting: Clone) -> None:
         (record,) = counting.latest().verified()
         counted.append(record.syncs)
     assert counted[0]
-    assert counted[0].transactions == 3
+    assert (counted[0].transactions, counted[0].commits) == (3, 3)
     assert counted[1] == counted[0]
     assert sizes[1] - sizes[0] == sizes[2] - sizes[1] + 2, "two processes were counted once"
 

@@ -26,6 +26,7 @@ APART: dict[str, str] = {
     "the load generator fell behind": "the load generator fell behind",
     "still warming up": "it was still warming up",
     "did less work": "it did less work",
+    "did other work": "it did other work",
 }
 
 

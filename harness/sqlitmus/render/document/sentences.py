@@ -230,6 +230,10 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "
         f"that less was done than elsewhere: {_in_brackets(n.values)}."
     ),
+    "other work": lambda n: (
+        "Compared with nothing, because they did other work than was asked, as counted from "
+        f"outside: {_in_brackets(n.values)}."
+    ),
     "below floor": lambda n: (
         f"Faster than {n.names[0]}, which calls SQLite's C API and has no driver: "
         f"{per_name(n.values)}. That can be so, as where SQLite's version or options differ. "

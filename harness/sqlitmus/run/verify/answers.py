@@ -11,7 +11,14 @@ from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.context import JUDGED_BY, Context
 from sqlitmus.run.verify.invocations import Attempt, Unanswered
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
-from sqlitmus.run.verify.proof import Counts, counted_cases, difference, transactions, writes_files
+from sqlitmus.run.verify.proof import (
+    Counts,
+    counted_cases,
+    difference,
+    marks,
+    transactions,
+    writes_files,
+)
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Model, Result
 from sqlitmus.vocabulary.detail import Syncs
@@ -311,7 +318,7 @@ def _verify(context: Context, case: PlannedCase, name: str, answers: Answers) ->
 def _with_syncs(
     context: Context, case: PlannedCase, record: Verified, answers: Answers
 ) -> Verified:
-    """`record` with what its transactions made durable, counted or from memory."""
+    """`record` with what its transactions did to the file, counted or from memory."""
     key = f"{context.key(case, record.runner)} {context.invocations.counter.library}"
     counted = context.memory.get(key, Syncs) or _count(context, case, record.runner, answers)
     if isinstance(counted, str):
@@ -321,7 +328,7 @@ def _with_syncs(
 
 
 def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> Syncs | str:
-    """What the transactions of a cell make durable, or why that cannot be counted."""
+    """What the transactions of a cell do to its file, or why that cannot be counted."""
     counter = context.invocations.counter
     if not counter.library:
         return counter.missing
@@ -329,6 +336,7 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
     if not more:
         return "how many transactions there are does not follow from its operations"
     counts: list[Counts] = []
+    changes = False
     for each in counted_cases(case):
         try:
             answer = oracle_answer(context, each.answered(), answers)
@@ -339,4 +347,6 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
         if attempt.outcome != "ok":
             return f"{attempt.outcome} while it was counted: {attempt.reason}"
         counts.append(counter.counts())
-    return difference(counts[0], counts[1], more)
+        operations = answer.answers if answer else []
+        changes = all(affected for _, affected, _ in operations) and more == case.operations
+    return difference(*counts, more, marks(case, changes=changes))

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import stat
 import struct
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -75,11 +75,12 @@ def _canonical(value: Value) -> tuple[bytes, bytes]:
             return b"b", value
 
 
-# Counts the syncs of a write cell's transactions, in processes whose times nobody uses.
+# Counts the work of a write cell's transactions, in processes whose times nobody uses.
 
 
-# as `struct counts` of harness/counter/syncs.c has them: fsync, fdatasync, bytes
-_COUNTS = struct.Struct("3Q")
+# as `struct counts` of harness/counter/syncs.c has them
+_COUNTED = ("fsync", "fdatasync", "bytes", "logged", "begun")
+_COUNTS = struct.Struct(f"{len(_COUNTED)}Q")
 Counts = tuple[int, ...]
 
 
@@ -149,17 +150,32 @@ def counted_cases(case: PlannedCase) -> tuple[PlannedCase, PlannedCase]:
     return first, first.model_copy(update={"operations": 2 * case.operations})
 
 
-def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:
+def marks(case: PlannedCase, *, changes: bool) -> set[str]:
+    """What is counted of each of the `transactions` of `case`: that it is logged, and has begun;
+    `changes` says whether each of them changes a row."""
+    keeps_locks = dict(case.pragmas).get("locking_mode") == "EXCLUSIVE" or case.variant.uri
+    logged = {"logged"} if changes and case.journal_mode == "wal" else set[str]()
+    return logged if keeps_locks else {"begun", *logged}
+
+
+def difference(
+    first: Counts, second: Counts, transactions: int, marks: Collection[str] = ()
+) -> Syncs | str:
     """What `transactions` more did in the second process than in the first, or why that is not
-    known."""
-    fsync, fdatasync, written = (b - a for a, b in zip(first, second, strict=True))
+    known; each commit has `marks`."""
+    more = [b - a for a, b in zip(first, second, strict=True)]
+    marked = [more[at] for at, name in enumerate(_COUNTED) if name in marks and first[at]]
     if not first[2]:
         return (
             "not one of its writes to the database was seen: it is linked statically, calls the "
             "system without the C library, or writes elsewhere"
         )
     try:
-        return Syncs(transactions=transactions, fsync=fsync, fdatasync=fdatasync, bytes=written)
+        return Syncs(
+            transactions=transactions,
+            commits=min(marked, default=None),
+            **dict(zip(_COUNTED[:3], more[:3], strict=True)),
+        )
     except ValidationError:
         return "with twice the transactions it synced or wrote less"
 
