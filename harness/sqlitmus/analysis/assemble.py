@@ -154,7 +154,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
-        tails=tails(run, outcomes, times, excluded.by["the load generator fell behind"]),
+        tails=tails(run, outcomes, excluded.by["the load generator fell behind"]),
         taken=taken(run.samples),
     )
 

@@ -70,7 +70,8 @@ class Samples:
     """Arrays of shape (cases, series, blocks); the series are the plan's runners, then the canary.
 
     `code` says what became of an invocation: NONE, OK, FAILED or WRONG. `time` is the primary time
-    in ns per unit of work, `figures` the others by name, per unit of work or per process;
+    in ns per unit of work, `figures` the steady time and the others by name, per unit of work or per
+    process;
     NaN = not recorded. `position` is the place in the run, -1 = none. `reasons` maps (case, series,
     block) of a bad invocation to what was said of it.
     """
@@ -149,7 +150,7 @@ def _figures(
     units = units.reshape(*shape[:2], 1)
     metrics = np.array([case.metric for case in plan.cases], dtype=np.str_).reshape(-1, 1, 1)
     time = column(STEADY) / units
-    by_name: dict[str, Array] = {}
+    by_name = {STEADY: time}
     for figure in figures.FIGURES:
         values = column(figure.name)
         if figure.zero == "unknown":

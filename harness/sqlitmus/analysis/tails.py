@@ -16,10 +16,9 @@ from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.detail import bounds
 
 
-def tails(run: RunData, outcomes: Outcomes, times: Array, late: Collection[Place]) -> list[Tails]:
+def tails(run: RunData, outcomes: Outcomes, late: Collection[Place]) -> list[Tails]:
     """Each case whose latencies were recorded; runners that are not ok are left out.
 
-    `times` are the primary times (cases x series x blocks), NaN where a cell is not ok;
     `late` are the cells whose planned operations the machine started late.
     """
     if run.plan.kind == "claims":  # shown there as the claim asks
@@ -28,7 +27,6 @@ def tails(run: RunData, outcomes: Outcomes, times: Array, late: Collection[Place
     recorded: list[Tails] = []
     for place, case in enumerate(run.plan.cases):
         of_case = {name: values[place] for name, values in figures.items()}
-        of_case["time"] = times[place]
         cells = _cells(run, case, place, of_case, late)
         if cells:
             planned = any(cell.pacing is not None for cell in cells)
@@ -64,7 +62,7 @@ def _cells(
             continue
         details = run.details_of(place, series)
         wal, resident = (sorted(each, key=_largest) for each in (details.wal, details.resident))
-        pacing, time = of["pacing"][series], of["time"][series]
+        pacing, time = of["pacing"][series], of["steady"][series]
         cells.append(
             Tail(
                 runner=runner.name,
@@ -74,7 +72,7 @@ def _cells(
                 longest=of["longest"][series],
                 most=_known(figures["longest"][series]).max().item(),
                 writer_p99=of["writer_p99"][series],
-                rate=rate(time) if time and case.metric == "steady" and not pacing else None,
+                rate=_carried(time, case.operations if pacing else None) if time else None,
                 busy=_known(figures["busy"][series]).mean().item(),
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
@@ -91,6 +89,13 @@ def _cells(
             )
         )
     return cells
+
+
+def _carried(time: Interval, planned: int | None) -> Interval:
+    """Units of work a second; so many `planned` operations have a gap less between them."""
+    gaps = 1 - 1 / planned if planned else 1.0
+    value, low, high = rate(time).value, rate(time).low, rate(time).high
+    return Interval(value * gaps, low and low * gaps, high and high * gaps)
 
 
 def _known(values: Array) -> Array:

@@ -404,7 +404,7 @@ class Standing:
 class Tail:
     """One runner's latencies in ns; intervals are those of the median over the blocks.
 
-    `rate` is units of work a second where nothing is planned, `most` the longest latency of all
+    `rate` is the units of work a second that were carried, `most` the longest latency of all
     blocks, `busy` the share of a block's operations that ended with SQLITE_BUSY, and `unfair` the
     slowest connection's time over the fastest's. `late` says that the machine started planned
     operations so late (`pacing`) that the cell is in no comparison. `buckets` are all blocks'

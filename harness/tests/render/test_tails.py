@@ -273,3 +273,65 @@ def test_each_line_has_its_name_at_its_end() -> None:
     _, top, right, bottom = drawings.TAIL_BOX
     places = drawings.spread(ends, top, bottom)
     assert [line.named for line in drawn.lines] == [(right + 12, place) for place in places]
+
+
+# The picture of p99 at each offered load.
+
+
+def load(case: str, rate: float, *cells: Tail, **axes: str) -> Tails:
+    carried = [replace(cell, rate=at(rate)) for cell in cells]
+    return replace(CASE, case=case, title=case.partition("@")[0], axes=axes, cells=carried)
+
+
+def test_p99_stands_at_its_offered_load_and_who_fell_behind_in_a_band_without_one() -> None:
+    runners = synthetic.build(cases=4, blocks=10).runners
+    tails = [
+        load("reads@mix=a", 7_612.0, SLOW, LATE, FAST, mix="a"),
+        load("reads@mix=b", 5_598.0, replace(SLOW, p99=at(2 * MS)), FAST, mix="b"),
+        load("writes", 83.0, SLOW),
+        load("writes@thread=main", 82.9, SLOW, thread="main"),
+        replace(load("closed", 10.0, SLOW), planned=False),
+    ]
+    report = replace(synthetic.build(cases=4, blocks=10), tails=tails)
+    wide, narrow = drawings.load_panels(report, runners)
+    # the least load first, and of each panel its own words
+    assert [text for _, text in wide.heads] == ["writes", "reads"]
+    assert [text for _, text in wide.x_ticks] == [
+        "83/s thread=main", "83/s ", f"5.6{fmt.THIN}k/s mix=b", f"7.6{fmt.THIN}k/s mix=a",
+    ]  # fmt: skip
+    assert [text for _, text in narrow.x_ticks] == [
+        "83",
+        "83",
+        f"5.6{fmt.THIN}k",
+        f"7.6{fmt.THIN}k",
+    ]
+    for panel in (wide, narrow):
+        left, top, right, bottom = panel.box
+        named = {line.label: line for line in panel.lines if line.label}
+        assert sorted(named) == ["bun", "node", "rust"]
+        # a line joins two loads of a scenario, and not two cases of one load
+        joined = [len(line.points.split()) for line in panel.lines if line.hue == named["node"].hue]
+        assert joined == [1, 2]
+        (_, height), (_, above) = named["node"].marks  # 2 ms below 5 ms
+        assert top < above < height < bottom
+        # no latency counts of a load that was not carried
+        assert (named["bun"].marks, named["bun"].points) == ([], "")
+        assert panel.lost is not None
+        assert all(top < y < panel.lost for _, y in named["bun"].beyond)
+        assert all(panel.lost < y <= bottom for line in panel.lines for _, y in line.marks)
+        places = [x for line in panel.lines for x, _ in line.marks + line.beyond]
+        assert len({*places}) == len(places)
+        assert all(left < x < right for x in places)
+    page = as_html(report)
+    first = page[: page.index("<main>")]
+    assert first.count('aria-label="p99 latency of each runner at each offered load.') == 2
+    assert first.count(">load lost<") == 2
+
+
+def test_no_band_and_no_picture_without_a_lost_load_or_any_load() -> None:
+    report = replace(synthetic.build(cases=4, blocks=10), tails=[load("reads", 100.0, SLOW, FAST)])
+    assert [panel.lost for panel in drawings.load_panels(report, report.runners)] == [None, None]
+    assert "load lost" not in as_html(report)
+    closed = replace(report, tails=[replace(report.tails[0], planned=False)])
+    assert build(closed).picture is None
+    assert "offered load" not in as_html(closed)

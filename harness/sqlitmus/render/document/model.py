@@ -137,6 +137,7 @@ ChartKind = Literal[
     "conditions",
     "forest",
     "histogram",
+    "loads",
     "machines",
     "matrix",
     "resident",
@@ -276,7 +277,7 @@ class Document:
 
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
-    `answers` is a table that belongs to the headline, if there is one; `definition` says what their
+    `answers` is a table that belongs to the headline, and `picture` a chart, if there is one; `definition` says what their
     times are. `runners` are those that its tables and charts name. `answer` and the tables in
     `brief` stand for all in a brief text.
     """
@@ -291,6 +292,7 @@ class Document:
     whole: str
     origin: Origin = field(default_factory=Origin)
     answers: Table | None = None
+    picture: Chart | None = None
     definition: str = ""
     machine: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     runners: list[Runner] = field(default_factory=list[Runner])

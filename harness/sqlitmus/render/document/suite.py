@@ -24,7 +24,7 @@ from sqlitmus.render.document.model import (
     Table,
     titled,
 )
-from sqlitmus.render.document.parts import heads, with_axes
+from sqlitmus.render.document.parts import heads
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
@@ -50,6 +50,7 @@ def build(report: Report) -> Document:
         parts.verdicts(report, "Numbers are time over the reference's time"),
         "" if mix or uses else _finding(report),
     )
+    under_load = Chart("loads", report) if any(map(offered, report.tails)) else None
     ranked = [table for section in [*workload, *presets] for table in section.tables()]
     ranked = ranked if workload else ranked[-1:]
     groups = [*cases.tables()]
@@ -69,7 +70,7 @@ def build(report: Report) -> Document:
     decided = document.headline[:1] if mix or uses else []
     answer = [" ".join(_sentences(text, 2)) for text in decided]
     answer = answer or [first_sentence(text) for text in document.headline]
-    return replace(document, answer=answer, brief=[*ranked, *whole])
+    return replace(document, answer=answer, picture=under_load, brief=[*ranked, *whole])
 
 
 def _finding(report: Report) -> str:
@@ -85,6 +86,12 @@ def _finding(report: Report) -> str:
     (most, first), *rest = by_count.items()
     verb = "is" if len(first) == 1 else "are"
     text = f"{few(first)} {verb} fastest or tied for it in {most} of {len(groups)} groups"
+    latencies = {case.group for case in report.cases if case.metric == "p99"}
+    for each in groups:
+        if each.group in latencies and each.ranking.front:
+            front = each.ranking.front
+            tied = "has" if len(front) == 1 else "are tied for"
+            return f"Under load {few(front)} {tied} the lowest p99; {text}."
     return "; ".join([text, *(f"{few(names)} in {count}" for count, names in rest[:1])]) + "."
 
 
@@ -223,6 +230,13 @@ def _quickest(report: Report) -> str:
     return f"{name} measured the lowest p99 in {number} of {counted(len(report.tails), 'case')}"
 
 
+def offered(case: Tails) -> float | None:
+    """The load in operations a second: what the runner that kept up best carried. None for one
+    that no cell shows with a p99."""
+    rates = [cell.rate.value for cell in case.cells if cell.rate and cell.p99]
+    return max(rates, default=None) if case.planned else None
+
+
 def _blocks(case: Tails) -> list[Block]:
     blocks: list[Block] = [Chart("tails", case), _tails_table(case)]
     for kind, what in OVER_TIME.items():
@@ -234,7 +248,12 @@ def _blocks(case: Tails) -> list[Block]:
 
 def tails_name(case: Tails) -> str:
     """The case with the axes that tell it from its like."""
-    return with_axes(case.title, {a: v for a, v in case.axes.items() if a != "profile"})
+    return " ".join(filter(None, (case.title, tails_axes(case))))
+
+
+def tails_axes(case: Tails) -> str:
+    """`mix=95-5`: all of its axes but the profile."""
+    return " ".join(f"{axis}={value}" for axis, value in case.axes.items() if axis != "profile")
 
 
 def tails_said(case: Tails) -> Iterator[str]:

@@ -182,7 +182,7 @@ class Line:
     """A curve as SVG points in its runner's `hue` and `shape`.
 
     `marks` are drawn on it, those `beyond` hollow and joined by nothing; `band` is its interval as
-    a polygon, `ideal` what it is to be held against. Its label stands at `named`, where it has one
+    a polygon, `whiskers` are those of its marks as a path, `ideal` what it is to be held against. Its label stands at `named`, where it has one
     at its end.
     """
 
@@ -193,6 +193,7 @@ class Line:
     marks: list[Place]
     beyond: list[Place] = field(default_factory=list[Place])
     band: str = ""
+    whiskers: str = ""
     ideal: str = ""
     named: Place | None = None
 
@@ -202,7 +203,8 @@ class Panel:
     """Lines in a `box` (left, top, right, bottom) of a picture of `size` px.
 
     `said` is for a reader who cannot see it. Ticks are (position, text); `across` says what the
-    horizontal axis is. Right of `shade` lies what `shaded` says. `ruled` also across.
+    horizontal axis is. Right of `shade` lies what `shaded` says, above `lost` what has no place on
+    the vertical axis. `heads` stand over their ticks. `ruled` also across. `look` is a style class.
     """
 
     said: str
@@ -215,6 +217,9 @@ class Panel:
     title: str = ""
     shade: float | None = None
     shaded: str = ""
+    lost: float | None = None
+    heads: list[Tick] = field(default_factory=list[Tick])
+    look: str = ""
     ruled: bool = False
 
 

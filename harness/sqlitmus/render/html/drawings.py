@@ -21,12 +21,13 @@ from sqlitmus.render.document.parts import (
     UNREADABLE,
     Reading,
 )
+from sqlitmus.render.document.suite import offered, tails_axes
 from sqlitmus.render.html import assets, charts, view
 from sqlitmus.render.html.charts import Line, Place, Tick, numbered
 from sqlitmus.render.html.charts import Panel as LinePanel
 from sqlitmus.render.html.view import Look, looks
 from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
-from sqlitmus.results.report import Block, Curve, Report, Runner, Scaling, Tail, Tails
+from sqlitmus.results.report import Block, Curve, Interval, Report, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
 
 WIDTH = 10
@@ -323,6 +324,115 @@ def sizes(
     return [panel(what, lines, x_ticks, y_ticks, "time since the process started")]
 
 
+# p99 at each offered load: one panel for a desk, one for a phone; no markup.
+
+
+Load = tuple[float, Tails]
+LOADS: dict[Literal["wide", "narrow"], tuple[tuple[int, int], tuple[int, int, int, int]]] = {
+    "wide": ((1300, 400), (64, 20, 1150, 372)),
+    "narrow": ((320, 300), (48, 8, 196, 272)),
+}
+# How high the band is for those who fell behind, who have no latency.
+LOST = 22
+
+
+def load_panels(report: Report, runners: Sequence[Runner]) -> list[LinePanel]:
+    """p99 of every runner at each offered load, for a desk and for a phone; the least load first."""
+    families: dict[str, list[Load]] = {}
+    for case in report.tails:
+        if rate := offered(case):
+            families.setdefault(case.title, []).append((rate, case))
+    for family in families.values():
+        family.sort(key=lambda load: load[0])
+    ordered = sorted(families.values(), key=lambda family: family[0][0])
+    return [loads_panel(ordered, look, runners) for look in LOADS] if ordered else []
+
+
+def loads_panel(
+    families: Sequence[Sequence[Load]], look: Literal["wide", "narrow"], runners: Sequence[Runner]
+) -> LinePanel:
+    """One of these panels; a runner's name stands beside its last mark."""
+    size, box = LOADS[look]
+    left, top, right, bottom = box
+    loads = [load for family in families for load in family]
+    cells = [cell for _, case in loads for cell in case.cells if cell.p99]
+    ends = [ns for cell in cells if cell.p99 and not cell.late for ns in ends_of(cell.p99)] or [1.0]
+    lost = top + LOST if any(cell.late for cell in cells) else None
+    down = charts.log_scale(min(ends) / ROOM, max(ends) * ROOM, bottom, lost or top)
+    width = (right - left) / len(loads)
+    starts = {case.case: left + n * width for n, (_, case) in enumerate(loads)}
+    lines: dict[str, list[Line]] = {}
+    for place, runner in enumerate(runners):
+        # beside each other, so that no mark hides another
+        aside = width * (0.15 + 0.7 * (place + 0.5) / len(runners))
+        across = {case: round(start + aside, 1) for case, start in starts.items()}
+        plain = line(runner.name, place, [(0.0, 0.0)], looks(runners))
+        mine = [loaded(plain, family, across, down, top + LOST / 2) for family in families]
+        if mine := [each for each in mine if each.marks or each.beyond]:
+            lines[runner.name] = mine
+    last = [(each[-1].marks or each[-1].beyond)[-1] for each in lines.values()]
+    for mine, height in zip(lines.values(), spread([y for _, y in last], top, bottom), strict=True):
+        mine[:-1] = [replace(each, label="") for each in mine[:-1]]
+        mine[-1] = replace(mine[-1], named=(right + 8, height))
+    wide = look == "wide"
+    return LinePanel(
+        "p99 latency of each runner at each offered load. The tables of latencies have the numbers.",
+        size,
+        box,
+        [each for mine in lines.values() for each in mine],
+        [
+            (starts[case.case] + width / 2, planned(rate) + f"/s {tails_axes(case)}" * wide)
+            for rate, case in loads
+        ],
+        [(down(value), fmt.duration(value)) for value in charts.rate_ticks(min(ends), max(ends))],
+        "offered load, operations a second",
+        lost=lost,
+        heads=[
+            (starts[family[0][1].case] + len(family) * width / 2, family[0][1].title)
+            for family in families
+            if wide
+        ],
+        look=look,
+        ruled=True,
+    )
+
+
+def loaded(
+    plain: Line,
+    family: Sequence[Load],
+    across: Mapping[str, float],
+    down: Callable[[float], float],
+    lost: float,
+) -> Line:
+    """The `plain` line over the loads of one scenario. It joins unequal loads only, for cases of an
+    equal one are other work; who fell behind stands at the height of what is `lost`."""
+    marks, beyond, joined, whiskers = list[Place](), list[Place](), dict[str, Place](), ""
+    for rate, case in family:
+        for cell in case.cells:
+            x = across[case.case]
+            if cell.runner != plain.label or not cell.p99:
+                continue
+            if cell.late:
+                beyond.append((x, lost))
+                continue
+            low, high = map(down, ends_of(cell.p99))
+            joined[planned(rate)] = x, down(cell.p99.value)
+            marks.append(joined[planned(rate)])
+            whiskers += f"M{x:g} {low:g}V{high:g}"
+    points = charts.joined([*joined.values()])
+    return replace(plain, points=points, marks=marks, beyond=beyond, whiskers=whiskers)
+
+
+def ends_of(interval: Interval) -> tuple[float, float]:
+    """Its bounds, or its value twice."""
+    return interval.low or interval.value, interval.high or interval.value
+
+
+def planned(rate: float) -> str:
+    """An offered load as it was planned: the ends of an iteration make it uneven."""
+    return fmt.rate_label(float(f"{rate:.2g}"))
+
+
 # Throughput over numbers of workers: a small panel per runtime; no markup.
 
 
@@ -456,6 +566,7 @@ DRAWINGS: dict[ChartKind, Drawing] = {
     "histogram": Drawing("_histogram.html.j2", histogram_panels),
     "scaling": Drawing("_panels.html.j2", scaling_panels),
     "threads": Drawing("_panels.html.j2", thread_panels),
+    "loads": Drawing("_panels.html.j2", load_panels),
     "tails": Drawing("_panels.html.j2", tail_panels),
     "wal": Drawing("_panels.html.j2", log_sizes),
     "resident": Drawing("_panels.html.j2", memory_sizes),
