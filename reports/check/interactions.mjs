@@ -253,7 +253,7 @@ const suite = [
 const compare = [
   steps(
     "rows without a difference are folded, counted and shown on request",
-    `const fold = document.querySelector("#change-0 .fold");
+    `const fold = document.querySelector("#answer > .fold");
 		if (!fold) return "";
 		const said = [...fold.querySelector("summary").textContent.matchAll(/\\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
 		const held = fold.querySelectorAll("tbody tr").length;
@@ -262,7 +262,7 @@ const compare = [
   ),
   steps(
     "the filter picks cases in every table and says how many",
-    `const mine = () => [...document.querySelectorAll("#change-0 tbody tr")];
+    `const mine = () => [...document.querySelectorAll("#answer tbody tr")];
 		const item = data.cases[0];
 		set("q", "scenario:" + item.scenario, "input");
 		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
@@ -276,7 +276,7 @@ const compare = [
   ),
   steps(
     "a row's link opens its case with charts, and the address keeps it",
-    `const link = document.querySelector("#change-0 a[href^='#c-']");
+    `const link = document.querySelector("#answer a[href^='#c-']");
 		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
 		if (!body.closest("details").open) return "the case is closed";

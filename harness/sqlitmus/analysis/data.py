@@ -70,8 +70,7 @@ class Samples:
     """Arrays of shape (cases, series, blocks); the series are the plan's runners, then the canary.
 
     `code` says what became of an invocation: NONE, OK, FAILED or WRONG. `time` is the primary time
-    in ns per unit of work, `figures` the steady time and the others by name, per unit of work or per
-    process;
+    in ns per unit of work, `figures` the steady one and others by name, per unit or per process;
     NaN = not recorded. `position` is the place in the run, -1 = none. `reasons` maps (case, series,
     block) of a bad invocation to what was said of it.
     """

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Format, as_label, check_format, finish, watched, with_options
+from sqlitmus.cli.options import (
+    Explain,
+    Format,
+    as_label,
+    check_format,
+    finish,
+    watched,
+    with_options,
+)
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -35,6 +43,7 @@ def advise(
     *,
     options: Options,
     format_: Format = "text",
+    explain: Explain = False,
 ) -> None:
     """Try SQLite's settings on this machine, one at a time and together, and say what each does."""
     from sqlitmus.catalog import definitions, fixture
@@ -67,4 +76,4 @@ def advise(
         ended = session.run(options, trying.catalog, paths.tools(), progress)
     finally:
         fixture.forget_snapshots()
-    finish(ended, progress, format_)
+    finish(ended, progress, format_, explain=explain)

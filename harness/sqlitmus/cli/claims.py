@@ -10,7 +10,16 @@ import typer
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import Format, check_format, finish, save, tell, watched, with_options
+from sqlitmus.cli.options import (
+    Explain,
+    Format,
+    check_format,
+    finish,
+    save,
+    tell,
+    watched,
+    with_options,
+)
 from sqlitmus.machine import system
 from sqlitmus.cli.run import PlanOnly, foretell
 from sqlitmus.run.plan.options import Options
@@ -123,6 +132,7 @@ def claims(
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
+    explain: Explain = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles
@@ -160,7 +170,7 @@ def claims(
         return
     progress = watched(options)
     ended = session.run(options, catalog, tools, progress)
-    finish(ended, progress, format_, all_rows=all_rows)
+    finish(ended, progress, format_, all_rows=all_rows, explain=explain)
 
 
 def _begin(folder: Path, names: list[str]) -> None:

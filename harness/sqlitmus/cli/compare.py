@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Format, check_format, finish, watched, with_options, write
+from sqlitmus.cli.options import Explain, Format, check_format, finish, watched, with_options, write
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -34,6 +34,7 @@ def compare(
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md also rows without a difference.")
     ] = False,
+    explain: Explain = False,
 ) -> None:
     """Compare two builds or versions in one interleaved run, or two finished runs."""
     from sqlitmus.catalog import definitions
@@ -54,7 +55,7 @@ def compare(
         if options.gate:
             raise UsageError("--gate needs new measurements; leave it out for two finished runs")
         report = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=options.rerun)
-        write(text_of(report, format_, all_rows=all_rows), None)
+        write(text_of(report, format_, all_rows=all_rows, brief=not (explain or all_rows)), None)
         return
     if runner:
         raise UsageError("-r is for two finished runs; here BASE and NEW name the runners")
@@ -66,7 +67,7 @@ def compare(
         label=options.label or "compare",
     )
     done = measure([base, new], options, definitions.load(), paths.tools(), progress)
-    finish(done, progress, format_, all_rows=all_rows)
+    finish(done, progress, format_, all_rows=all_rows, explain=explain)
 
 
 def _is_run(text: str) -> bool:

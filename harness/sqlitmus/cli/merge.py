@@ -45,10 +45,14 @@ def merge(
     error: its own job has failed already.
     """
     import shlex
+    import sys
 
+    from sqlitmus.cli.report import merged_text
     from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
+    from sqlitmus.machines.merge import merged as merged_of
     from sqlitmus.run.processes.progress import Progress
+    from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import free_moment
 
     folder, label = options.folder, options.label
@@ -64,6 +68,8 @@ def merge(
         progress.insist(f"expected, but not there: {name}")
     for refused in done.made.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
+    if (merged := merged_of(check_file(done.directory))) and not options.quiet:
+        sys.stderr.write(merged_text(merged, brief=True))
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
     if done.made.refused:

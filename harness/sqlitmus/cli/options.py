@@ -210,21 +210,21 @@ def finish(
     *,
     all_rows: bool = False,
     weights: str | None = None,
-    explain: bool = True,
+    explain: bool = False,
 ) -> NoReturn:
     """End a command that measured: its page, its report in `format_` on stdout, its exit code.
 
-    Unless it is to `explain`, the text is brief where its kind has a brief one.
+    Unless it is to `explain` or has `all_rows`, the text is brief.
     """
     directory = measured(ended, progress, weights)
     with reporting(directory):
         from sqlitmus.analysis import analyse, load
 
         save_reports(report := analyse(load(directory), None, weights), directory)
-        write(text_of(report, format_, all_rows=all_rows, brief=not explain), None)
+        write(text_of(report, format_, all_rows=all_rows, brief=not (explain or all_rows)), None)
     for line in ended.findings:
         progress.insist(line)
-    if report.kind == "suite" and not explain:
+    if format_ == "text" and not (explain or all_rows):
         progress.say(f"in words: ./just report {shlex.quote(str(directory))} --format text")
     progress.say(f"report: {directory / 'report.html'}")
     raise typer.Exit(ended.exit)

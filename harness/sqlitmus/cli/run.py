@@ -74,7 +74,8 @@ def run(
     if weights and planned and (planned.kind != "suite" or planned.workload):
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them")
     if resume and planned and planned.kind == "compare":
-        finish(comparison.resume(resume, options, catalog, tools, progress, force=force), progress)
+        ended = comparison.resume(resume, options, catalog, tools, progress, force=force)
+        finish(ended, progress, explain=explain)
     if resume and planned:
         planning.check_programs(resume, planned.subjects, force=force)
     if resume and planned and planned.kind == "selftest":

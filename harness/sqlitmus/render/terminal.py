@@ -288,9 +288,10 @@ def render(
         emoji=False,
         markup=False,
     )
+    tables = document.brief or [*filter(None, [document.answers])]
     parts = (
-        _brief(document, width, plain=plain)
-        if brief and document.brief
+        _brief(document, tables, width, plain=plain)
+        if brief and tables
         else _parts(document, width, plain=plain, all_rows=all_rows)
     )
     console.print(Group(*parts))
@@ -332,17 +333,19 @@ def _title(document: Document) -> Iterator[Text]:
 NEVER_LEFT_OUT = {"problems", "missing"}  # wrong or failed cells, and runners that are not here
 
 
-def _brief(document: Document, width: int, *, plain: bool) -> Iterator[RenderableType]:
+def _brief(
+    document: Document, tables: Sequence[Table], width: int, *, plain: bool
+) -> Iterator[RenderableType]:
     yield from _title(document)
-    yield from (_line(text) for text in document.answer)
-    for table in document.brief:
-        if table.rows:
+    yield from (_line(text) for text in document.answer or document.headline[:1])
+    for table in tables:
+        if table.matrix and table.rows:
             yield Text()
-            if table.matrix:
-                yield from _compact(table, table.rows, width, plain=plain)
-            else:
-                yield _line(table.title, "bold")
-                yield from laid_out(table, table.rows, width, plain=plain)
+            yield from _compact(table, table.rows, width, plain=plain)
+        elif table.every_row:
+            yield Text()
+            yield _line(table.title, "bold")
+            yield from _table(table, width, plain=plain, all_rows=False)
     yield Text()
     if document.notices:
         yield _line("! " + " \u00b7 ".join(notice.gist for notice in document.notices), "yellow")
@@ -350,7 +353,7 @@ def _brief(document: Document, width: int, *, plain: bool) -> Iterator[Renderabl
     for section in document.sections:
         if section.id in NEVER_LEFT_OUT:
             yield from _section(section, width, plain=plain, all_rows=False)
-    marks = {cell.mark for table in document.brief for row in table.rows for cell in row.cells}
+    marks = {cell.mark for table in tables for row in table.rows for cell in row.cells}
     for block in document.foot:
         if isinstance(block, Legend):
             used = Legend([entry for entry in block.entries if entry.mark in marks])
@@ -361,10 +364,10 @@ def _compact(
     table: Table, rows: Sequence[Row], width: int, *, plain: bool
 ) -> Iterator[RenderableType]:
     """A matrix as it stands: ratios without their sign and bounds, heads of columns broken at
-    hyphens, and what stands in a cell's note below. Where it has no room, wide columns are left
+    hyphens and spaces, and what stands in a cell's note below. Where it has no room, wide columns are left
     out and heads of rows wrap; where that does not do, it is in bands."""
     texts = [[_figure(cell, plain=plain) for cell in row.cells] for row in rows]
-    heads = [one_line(column.title).replace("-", "-\n") for column in table.columns]
+    heads = [one_line(each.title).replace("-", "-\n").replace(" ", "\n") for each in table.columns]
     needs = [
         max(cell_len(part) for part in (*head.split("\n"), *(line[n].plain for line in texts)))
         for n, head in enumerate(heads)
@@ -394,12 +397,20 @@ def _compact(
 
 
 MARKED = "*"
+LONG = 12
 
 
 def _figure(cell: Cell, *, plain: bool) -> Text:
     """A cell of a compact matrix."""
+    if _aside(cell):
+        return Text(MARKED, style=_style(cell))
     symbol = MARKED if cell.note else _mark(cell, plain=plain)
     return Text(one_line(cell.text.removesuffix("×") + symbol), style=_style(cell))
+
+
+def _aside(cell: Cell) -> str:
+    """What stands for a figure and is too long to stand in its column."""
+    return cell.text if cell.emphasis == "aside" and cell_len(cell.text) > LONG else ""
 
 
 def _notes(table: Table, rows: Sequence[Row], width: int) -> Iterator[Text]:
@@ -407,8 +418,8 @@ def _notes(table: Table, rows: Sequence[Row], width: int) -> Iterator[Text]:
     places: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         for column, cell in zip(table.columns, row.cells, strict=False):
-            if cell.note:
-                of = places.setdefault(cell.note, {}).setdefault(row.head.text, [])
+            if note := cell.note or _aside(cell):
+                of = places.setdefault(note, {}).setdefault(row.head.text, [])
                 of.append(column.title)
     for note, of in places.items():
         parts = [

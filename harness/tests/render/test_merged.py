@@ -97,6 +97,9 @@ def test_the_page_begins_with_who_is_fastest_on_all_machines(made: Made) -> None
 def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> None:
     assert as_markdown(made[0]) == snapshot(name="markdown")
     assert as_text(made[0]) == snapshot(name="text")
+    short = as_text(made[0], brief=True)
+    assert short == snapshot(name="brief text")
+    assert len(short.splitlines()) <= 40
     plain = as_text(made[0], 60, plain=True)
     assert plain.isascii()
     assert max(map(len, plain.splitlines())) <= 60

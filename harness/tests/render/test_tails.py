@@ -13,7 +13,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, suite
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.model import Chart, Paragraph, Table
-from sqlitmus.render.html import drawings
+from sqlitmus.render.html import charts, drawings
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Block, Cell, Report, Tail, Tails
 from sqlitmus.vocabulary.detail import Syncs
@@ -213,16 +213,16 @@ blocks = st.builds(
 
 
 @pytest.fixture(scope="module")
-def by_title(small: Report) -> dict[str, drawings.Strip]:
-    return {strip.title: strip for strip in drawings.strips(small, []).strips}
+def by_title(small: Report) -> dict[str, charts.Strip]:
+    return {strip.title: strip for strip in charts.strips(small, []).strips}
 
 
-def test_what_cannot_be_read_says_so(by_title: dict[str, drawings.Strip]) -> None:
+def test_what_cannot_be_read_says_so(by_title: dict[str, charts.Strip]) -> None:
     assert (by_title["Throttled"].bars, by_title["Throttled"].said) == ("", "not readable here")
     assert by_title["I/O pressure"].said == "1.0 %; not readable here in 11 blocks"
 
 
-def test_ranges_are_in_words(by_title: dict[str, drawings.Strip]) -> None:
+def test_ranges_are_in_words(by_title: dict[str, charts.Strip]) -> None:
     assert by_title["CPU stolen"].said == "0.0 % to 12.0 %"
     assert by_title["Load"].said == "0.40 to 1.90"
     assert by_title["Fixed work"].said == "41.0\u202fms to 46.3\u202fms"
@@ -240,12 +240,12 @@ def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
 def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
     small: Report, drawn: list[Block]
 ) -> None:
-    for reading, heights in drawings.DRAWN:
-        strip = drawings.strip(reading, heights, drawn)
+    for reading, heights in charts.DRAWN:
+        strip = charts.strip(reading, heights, drawn)
         tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
-        assert all(0 <= height <= drawings.HEIGHT for height in tall)
+        assert all(0 <= height <= charts.HEIGHT for height in tall)
         assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
-    assert tuple(reading for reading, _ in drawings.DRAWN) == parts.READINGS
+    assert tuple(reading for reading, _ in charts.DRAWN) == parts.READINGS
     (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()
     assert len(table.rows) == len(drawn)
 

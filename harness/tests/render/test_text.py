@@ -80,6 +80,16 @@ def test_a_suite_without_a_decision_says_who_leads_most_groups(small: Report) ->
     assert "groups" not in first(["rust"])
 
 
+def test_a_service_says_first_who_has_the_lowest_p99(small: Report) -> None:
+    cases = [replace(case, metric="p99", group="latency") for case in small.cases]
+    groups = [Group("latency", 2, Ranking(["a", "b"])), Group("bulk", 2, Ranking(["b"]))]
+    loaded = build(replace(small, cases=cases, headline=list(groups)))
+    assert loaded.headline[0] == (
+        "Under load a and b are tied for the lowest p99; b is fastest or tied for it in 2 of 2 "
+        "groups."
+    )
+
+
 def test_a_suite_is_no_comparison(small: Report) -> None:
     with pytest.raises(UsageError, match=r"holds 10 runners; make one with `\./just compare"):
         comparison.build(small)

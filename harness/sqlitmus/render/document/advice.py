@@ -33,17 +33,22 @@ def build(report: Report) -> Document:
     document = parts.document(
         report,
         [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
-        [_overview(advice), *(_setting(setting, advice) for setting in advice.settings)],
+        [*(_setting(setting, advice) for setting in advice.settings)],
         parts.verdicts(
             report, _FIGURE, sum(bool(t.contrast) for s in advice.settings for t in s.tried)
         ),
         sentences.best(advice),
     )
     fits = [Notice(text, "note") for text in _fits(advice)]
-    return replace(document, notices=[*document.notices, *fits])
+    return replace(
+        document,
+        notices=[*document.notices, *fits],
+        answers=_overview(advice),
+        definition=" ".join([*_lead(advice), document.definition]),
+    )
 
 
-def _overview(advice: Advice) -> Section:
+def _overview(advice: Advice) -> Table:
     """All settings by group and database."""
     measured = {
         (t.group, t.database)
@@ -64,10 +69,10 @@ def _overview(advice: Advice) -> Section:
         Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
         for spot in spots
     ]
-    columns.append(Column("commit", "a commit promises", "text"))
-    table = Table("settings", Column("setting", "setting", "id"), columns, rows, matrix=True)
-    reading: list[Block] = [Paragraph(text, "dim") for text in _lead(advice)]
-    return Section("settings", "Settings", blocks=[table, *reading])
+    columns.append(Column("commit", "a commit promises", "text", wide=True))
+    title = "Time with the setting over time without it"
+    head = Column("setting", "setting", "id")
+    return Table("settings", head, columns, rows, title=title, matrix=True)
 
 
 def _lead(advice: Advice) -> Iterator[str]:

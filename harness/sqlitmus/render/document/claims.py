@@ -366,15 +366,15 @@ def build(report: Report) -> Document:
 
 
 def answers(claims: Sequence[Claim]) -> Table:
-    """A line for each claim: the signs of its rows, and of the row that decides what was published,
-    what came out here, and its word."""
+    """A line for each claim by its short name: the signs of its rows, and of the row that decides
+    what was published, what came out here, and its word."""
     rows = [
         TableRow(
-            Head(claim.title, link=f"claim-{claim.name}"),
+            Head(claim.name, link=f"claim-{claim.name}"),
             [
                 strip(claim),
                 decision(claim.decisive),
-                figure_of(claim.decisive),
+                replace(published(claim.decisive), note=""),
                 here(claim.decisive),
             ],
             style=claim.decisive.verdict.style if claim.decisive.verdict else "",
@@ -385,9 +385,9 @@ def answers(claims: Sequence[Claim]) -> Table:
 
 
 def strip(claim: Claim) -> Cell:
-    """The sign of each row that decides the claim, and how many of them have which word."""
-    signs = Mark(*("".join(each) for each in zip(*((w.symbol, w.ascii) for w in claim.strip))))
-    return Cell(mark=signs, note=deciding(claim))
+    """The sign of each row that decides the claim."""
+    signs = zip(*((word.symbol, word.ascii) for word in claim.strip), strict=True)
+    return Cell(mark=Mark(*("".join(each) for each in signs)))
 
 
 def decision(row: Row) -> Cell:
@@ -395,11 +395,6 @@ def decision(row: Row) -> Cell:
     assert row.verdict is not None
     mark = symbols.mark(row.verdict)
     return Cell(row.verdict, mark=mark, style=row.verdict.style, emphasis="strong")
-
-
-def figure_of(row: Row) -> Cell:
-    """The published figure, and what it is of."""
-    return replace(published(row), note=" \u00b7 ".join(filter(None, (row.name, row.runner))))
 
 
 def deciding(claim: Claim) -> str:

@@ -46,6 +46,10 @@ Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
 def build(report: Report) -> Document:
     """The document of an A/B comparison; UsageError for a report that is none."""
     base, new = subjects(report)
+    named = list(zip(report.cases, heads(report.cases), strict=True))
+    rows = (_time(report, case, head, base, new) for case, head in named)
+    times = _table(report, "Time", COLUMNS, rows)
+    times = replace(times, title=_titled(times))
     document = parts.document(
         report,
         [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
@@ -56,7 +60,8 @@ def build(report: Report) -> Document:
     compared = [case.comparisons.of(new, base) for case in report.cases]
     counts = _count(report, [each and each.verdict for each in compared])
     cases = counted(len(report.cases), "case")
-    return replace(document, answer=[f"{new} against {base} in {cases}: {counts}."])
+    answer = [f"{new} against {base} in {cases}: {counts}."]
+    return replace(document, answer=answer, answers=times, picture=Chart("forest", report))
 
 
 def _finding(report: Report, base: str, new: str) -> str:
@@ -96,15 +101,14 @@ def subjects(report: Report) -> tuple[str, str]:
 def _figures(report: Report, base: str, new: str) -> list[Section]:
     """Time, then the secondary figures as far as they were recorded."""
     named = list(zip(report.cases, heads(report.cases), strict=True))
-    times = (_time(report, case, head, base, new) for case, head in named)
-    tables = [_table(report, "Time", COLUMNS, times)]
+    tables: list[Table] = []
     for figure in figures.FIGURES:
         rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
         if rows:
             tables.append(_table(report, figure.title, COLUMNS[:-1], rows))
     return [
         Section(
-            f"{'beside-' * (number > 0)}change-{number}",
+            f"beside-change-{number}",
             _titled(table),
             blocks=[Chart("forest", report), replace(table, id=f"change-{number}")],
             nav=table.title,

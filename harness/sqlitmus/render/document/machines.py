@@ -152,6 +152,7 @@ MACHINES = [
 def build(report: MergedReport) -> Document:
     """The document of a merged report."""
     arrived, expected = len(report.machines), len(report.machines) + len(report.expected)
+    machines, heat = _machines(report), _heat(report)
     refused = [f"Not taken: {run.path}: {run.reason}" for run in report.refused]
     return Document(
         title=report.title,
@@ -166,7 +167,7 @@ def build(report: MergedReport) -> Document:
             *(Notice(text, "absent") for text in (*absent(report), *refused)),
         ],
         trust=[],
-        sections=[_holds(report), _machines(report)],
+        sections=[_holds(report), machines],
         foot=[
             Legend(
                 [LegendEntry(_mark(word), word, look.meaning) for word, look in WORDS.items()]
@@ -177,7 +178,8 @@ def build(report: MergedReport) -> Document:
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
         origin=Origin(report.created, report.sqlitmus_version),
-        answers=_heat(report),
+        answers=heat,
+        brief=[] if heat else [*machines.tables()],
     )  # fmt: skip
 
 

@@ -160,7 +160,7 @@ class Notice:
     @property
     def gist(self) -> str:
         """Its first clause."""
-        return re.split(r"[.,:;](?:\s|$)", self.text, maxsplit=1)[0]
+        return re.split(r"(?:[.:;]|(?<!\d),)(?:\s|$)", self.text, maxsplit=1)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +277,9 @@ class Document:
 
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
-    `answers` is a table that belongs to the headline, and `picture` a chart, if there is one; `definition` says what their
-    times are. `runners` are those that its tables and charts name. `answer` and the tables in
-    `brief` stand for all in a brief text.
+    `answers` is a table that belongs to the headline and `picture` a chart, if there is one;
+    `definition` says what their times are. `runners` are those that its tables and charts name.
+    `answer` and the tables in `brief`, or else `answers`, stand for all in a brief text.
     """
 
     title: str

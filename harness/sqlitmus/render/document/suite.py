@@ -32,6 +32,8 @@ from sqlitmus.results.report import Case, Group, Report, Standing, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
 SUMMARY = "summary"
+# Of more cases a brief text has the groups' means only.
+MOST_ROWS = 16
 Said = TypeVar("Said", Recommendation, Weighed)
 
 
@@ -69,8 +71,14 @@ def build(report: Report) -> Document:
     # a decision, and of which calls; without one, each group
     decided = document.headline[:1] if mix or uses else []
     answer = [" ".join(_sentences(text, 2)) for text in decided]
-    answer = answer or [first_sentence(text) for text in document.headline]
-    return replace(document, answer=answer, picture=under_load, brief=[*ranked, *whole])
+    # the tables say each group
+    answer = answer or [first_sentence(text) for text in document.headline[:1]]
+    if len(rows) > MOST_ROWS:
+        title = f"Geometric means of time relative to {report.reference}"
+        means = [table for section in _summary(report) for table in section.tables()]
+        whole = [replace(table, title=title, matrix=True) for table in means]
+    brief = [*ranked, *whole]
+    return replace(document, answer=answer, picture=under_load, brief=brief)
 
 
 def _finding(report: Report) -> str:

@@ -11,16 +11,6 @@ from pydantic_core import to_json
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, ChartKind, Document, Section
-from sqlitmus.render.document.parts import (
-    CPU_PRESSURE,
-    IO_PRESSURE,
-    LOAD,
-    PROBE,
-    STEAL,
-    THROTTLED,
-    UNREADABLE,
-    Reading,
-)
 from sqlitmus.render.document.suite import offered, tails_axes
 from sqlitmus.render.html import assets, charts, view
 from sqlitmus.render.html.charts import Line, Place, Tick, numbered
@@ -29,86 +19,6 @@ from sqlitmus.render.html.view import Look, looks
 from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
 from sqlitmus.results.report import Block, Curve, Interval, Report, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
-
-WIDTH = 10
-HEIGHT = 30
-# Less than these full heights would make a quiet machine look restless.
-LEAST_PROBE = 0.05
-LEAST_SHARE = 0.05
-LEAST_LOAD = 1.0
-Heights = Callable[[Sequence[float | None]], list[float | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """One reading over the blocks: bars as an SVG path, "" where it was never read, and its range
-    in words."""
-
-    title: str
-    bars: str
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strips:
-    """All of them, `width` px wide."""
-
-    width: int
-    strips: list[Strip]
-
-
-def strips(report: Report, _: Sequence[Runner]) -> Strips:
-    """The strips of a report's blocks."""
-    drawn = [strip(reading, heights, report.blocks) for reading, heights in DRAWN]
-    return Strips(len(report.blocks) * WIDTH, drawn)
-
-
-def strip(reading: Reading, heights: Heights, blocks: Sequence[Block]) -> Strip:
-    """Bars of one reading and its range."""
-    values = [reading.read(block) for block in blocks]
-    read = [value for value in values if value is not None]
-    if not read:
-        return Strip(reading.title, "", UNREADABLE)
-    bars = "".join(
-        f"M{place * WIDTH + 1} {HEIGHT}v{-HEIGHT * height:.4g}h{WIDTH - 2}V{HEIGHT}"
-        for place, height in enumerate(heights(values))
-        if height
-    )
-    low, high = reading.written(min(read)), reading.written(max(read))
-    span = low if low == high else f"{low} to {high}"
-    unread = len(values) - len(read)
-    if unread:
-        span += f"; {UNREADABLE} in {counted(unread, 'block')}"
-    return Strip(reading.title, bars or f"M0 {HEIGHT}", span)
-
-
-def over_fastest(values: Sequence[float | None]) -> list[float | None]:
-    """Height by how much longer than the fastest, so that a drift of a few percent can be seen."""
-    read = [value for value in values if value is not None]
-    least = min(read)
-    top = max(max(read) / least - 1, LEAST_PROBE)
-    return [None if value is None else (value / least - 1) / top for value in values]
-
-
-def from_zero(least: float) -> Heights:
-    """Height in proportion to the largest value, or to `least` if that is larger."""
-
-    def heights(values: Sequence[float | None]) -> list[float | None]:
-        top = max([least, *(value for value in values if value is not None)])
-        return [None if value is None else value / top for value in values]
-
-    return heights
-
-
-DRAWN: tuple[tuple[Reading, Heights], ...] = (
-    (PROBE, over_fastest),
-    (STEAL, from_zero(LEAST_SHARE)),
-    (CPU_PRESSURE, from_zero(LEAST_SHARE)),
-    (IO_PRESSURE, from_zero(LEAST_SHARE)),
-    (LOAD, from_zero(LEAST_LOAD)),
-    (THROTTLED, from_zero(1.0)),
-)
-
 
 # Curves and histograms: latencies, percentiles, growth, throughput over workers and threads; no
 # markup.
@@ -337,7 +247,7 @@ LOST = 22
 
 
 def load_panels(report: Report, runners: Sequence[Runner]) -> list[LinePanel]:
-    """p99 of every runner at each offered load, for a desk and for a phone; the least load first."""
+    """p99 of every runner at each offered load, for a desk and for a phone; least load first."""
     families: dict[str, list[Load]] = {}
     for case in report.tails:
         if rate := offered(case):
@@ -376,7 +286,7 @@ def loads_panel(
         mine[-1] = replace(mine[-1], named=(right + 8, height))
     wide = look == "wide"
     return LinePanel(
-        "p99 latency of each runner at each offered load. The tables of latencies have the numbers.",
+        "p99 latency of each runner at each offered load. Tables below have the numbers.",
         size,
         box,
         [each for mine in lines.values() for each in mine],
@@ -562,7 +472,7 @@ DRAWINGS: dict[ChartKind, Drawing] = {
     "matrix": Drawing("_matrix.html.j2", view.cases_view, whole=True),
     "scatter": Drawing("_scatter.html.j2", view.cases_view, whole=True),
     "cases": Drawing("_cases.html.j2", view.cases_view, whole=True),
-    "conditions": Drawing("_strips.html.j2", strips),
+    "conditions": Drawing("_strips.html.j2", charts.strips),
     "histogram": Drawing("_histogram.html.j2", histogram_panels),
     "scaling": Drawing("_panels.html.j2", scaling_panels),
     "threads": Drawing("_panels.html.j2", thread_panels),

@@ -118,7 +118,7 @@ def printed(
     The first script is the page's, which reads `data`; the others are of pages that it unpacks.
     """
     document = drawn.document
-    ranked = [table for table in document.brief if table.id != "matrix"][:1]
+    ranked = [table for table in document.brief[:1] if not table.matrix]
     legends = [block for block in document.foot if isinstance(block, Legend)]
     theme = assets.script("theme")
     return visible(
@@ -127,7 +127,7 @@ def printed(
         .render(
             document=document,
             answer=first_sentence("".join(document.headline[:1])),
-            tables=[*ranked, *filter(None, [document.answers])],
+            tables=[document.answers] if document.answers else ranked,
             drawn=drawn,
             # a chart that stands in for its section explains its own marks
             legends=[] if drawn.begins_whole else legends,
