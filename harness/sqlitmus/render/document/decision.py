@@ -256,7 +256,7 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
     several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
     shown = ("workload-requests", "What 1,000 queries of this service take")
     requests = [Section(*shown, [], [_requests(advice)], nav=None)] if several else []
-    title = "Time of the mix and what it costs"
+    title = f"Time of {advice.case} and what it costs"
     table = Table("recommendation", RUNNER, columns, rows, title=title)
     name = "For this workload"
     section = titled(name, _composed(advice))
