@@ -68,6 +68,24 @@ def kill(process: subprocess.Popen[bytes]) -> None:
                 member.kill()
 
 
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Let `process`, which leads a group of its own, stand still until it may `go_on`."""
+    if sys.platform == "win32":
+        with suppress(psutil.Error):
+            psutil.Process(process.pid).suspend()
+    else:
+        _signal(process.pid, signal.SIGSTOP)
+
+
+def go_on(process: subprocess.Popen[bytes]) -> None:
+    """End a `stop`."""
+    if sys.platform == "win32":
+        with suppress(psutil.Error):
+            psutil.Process(process.pid).resume()
+    else:
+        _signal(process.pid, signal.SIGCONT)
+
+
 def cpu_ns(pid: int) -> int:
     """CPU time so far of `pid` and its descendants that live, in ns; 0 where it cannot be read."""
     return sum(threads(pid).values())

@@ -218,7 +218,7 @@ def describe(command: list[str], environment: dict[str, str], fingerprint: str) 
 
 
 def fresh(*_: object) -> tuple[Outcome, str | None]:
-    """What comes of the question whether a runner answers from the database."""
+    """What comes of probes of a runner."""
     return "ok", None
 
 

@@ -1,13 +1,16 @@
-"""The usual ways to plant a fault: a fake of some behaviour, and changed JavaScript under Node."""
+"""The usual ways to plant a fault: a fake of some behaviour, and a runner of changed sources."""
 
 from collections.abc import Callable
+from functools import partial
 
+from tests.faults.builds import build_dotnet, build_rust
 from tests.faults.fault import Seen
 from tests.faults.stage import Stage
 from tests.faults.verdict import measured, verified
 
 Play = Callable[[Stage], Seen]
 Change = tuple[str, str, str]  # file, old, new
+BUILDS = {"rust": build_rust, "dotnet": build_dotnet}
 
 
 def fake_verified(behaviour: str) -> Play:
@@ -32,25 +35,26 @@ def fake_measured(behaviour: str, case: str = "all") -> Play:
     return play
 
 
-def node_measured(case: str, *changes: Change, size: str = "s") -> Play:
-    """Node with changed sources, measured, pilot included."""
+def changed(
+    case: str, *changes: Change, runner: str = "node", timed: bool = True, size: str = "s"
+) -> Play:
+    """A runner with changed sources, built where it is compiled; measured, pilot included, or where
+    it is not `timed` verified."""
 
     def play(stage: Stage) -> Seen:
         clone = stage.real()
         for change in changes:
             clone.replace(*change)
-        return measured(clone, "node", case=case, size=size)
+        if runner in BUILDS:
+            BUILDS[runner](clone)
+        if timed:
+            return measured(clone, runner, case=case, size=size)
+        return verified(clone, runner, case, size=size)
 
     return play
 
 
-def node_verified(case: str, *changes: Change) -> Play:
-    """Node with changed sources, verified."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        for change in changes:
-            clone.replace(*change)
-        return verified(clone, "node", case, size="s")
-
-    return play
+node_measured = changed
+node_verified = partial(changed, timed=False)
+rust_verified = partial(changed, timed=False, runner="rust")
+dotnet_verified = partial(changed, timed=False, runner="dotnet")

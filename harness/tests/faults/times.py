@@ -1,9 +1,18 @@
 """Times, use, identities and files of results that cannot be."""
 
 import os
+from functools import partial
 
 from tests.faults.fault import Fault, Seen
-from tests.faults.planted import Play, fake_measured, fake_verified, node_measured
+from tests.faults.planted import (
+    Play,
+    dotnet_verified,
+    fake_measured,
+    fake_verified,
+    node_measured,
+    node_verified,
+    rust_verified,
+)
 from tests.faults.stage import Stage
 from tests.faults.verdict import measured, of_run
 
@@ -56,6 +65,25 @@ def in_turns(behaviour: str) -> Play:
     return play
 
 
+RECORDING = "runners/javascript/recording.js"
+LATENCY = "record(recording.latencies, clock.now() - planned);"
+PACING = "clock.waitUntil(planned) - planned);`;"
+# Coordinated omission, and latencies that stop at 20 us; in each runtime's own words.
+ACTUAL_START = [
+    (RECORDING, LATENCY, LATENCY.replace("planned", "begun")),
+    (RECORDING, PACING, PACING.replace("`;", " const begun = clock.now();`;")),
+]
+CAPPED = (RECORDING, LATENCY, LATENCY.replace("clock.now() - planned", "0.02"))
+
+
+RUST = partial(rust_verified, "service-mixed")
+DOTNET = partial(dotnet_verified, "service-mixed")
+RUST_RECORDING, DOTNET_RECORDING = (
+    "runners/rust/src/recording.rs",
+    "runners/dotnet/src/Recording.cs",
+)
+DOTNET_LATENCY = "Clock.Nanoseconds(last - from)"
+STOPPED = "is latency counted from the actual start?"
 TIMES = "but its process lived "
 # Windows has no such pipes and signals; whether hyperfine sees memory there is not known.
 POSIX = [
@@ -242,6 +270,57 @@ FAULTS: list[Fault] = [
         in_turns("uses-share=0.5"),
         "failed",
         "that never wait, and others took ",
+    ),
+    Fault(
+        "latency counted from the actual start",
+        "javascript",
+        node_verified("service-mixed", *ACTUAL_START),
+        "failed",
+        STOPPED,
+    ),
+    Fault(
+        "latencies capped at 20 us",
+        "javascript",
+        node_verified("service-mixed", CAPPED),
+        "failed",
+        STOPPED,
+        slow=True,
+    ),
+    Fault(
+        "latency counted from the actual start in Rust",
+        "rust",
+        RUST((RUST_RECORDING, "        planned\n    }", "        clock.now()\n    }")),
+        "failed",
+        STOPPED,
+        slow=True,
+        needs="rust",
+    ),
+    Fault(
+        "latencies capped at 20 us in Rust",
+        "rust",
+        RUST((RUST_RECORDING, "saturating_sub(begun))", "saturating_sub(begun).min(20_000))")),
+        "failed",
+        STOPPED,
+        slow=True,
+        needs="rust",
+    ),
+    Fault(
+        "latency counted from the actual start in .NET",
+        "dotnet",
+        DOTNET((DOTNET_RECORDING, "return planned;", "return clock.Now();")),
+        "failed",
+        STOPPED,
+        slow=True,
+        needs="dotnet",
+    ),
+    Fault(
+        "latencies capped at 20 us in .NET",
+        "dotnet",
+        DOTNET((DOTNET_RECORDING, DOTNET_LATENCY, f"Math.Min({DOTNET_LATENCY}, 20_000)")),
+        "failed",
+        STOPPED,
+        slow=True,
+        needs="dotnet",
     ),
     *(POSIX if hasattr(os, "mkfifo") else []),
 ]

@@ -1,13 +1,7 @@
 """Writes that never reach the database, though the connection that wrote reads them back."""
 
-from collections.abc import Callable
-
-from tests.fakes.clone import Clone
-from tests.faults.builds import build_dotnet, build_rust
-from tests.faults.fault import Fault, Seen
-from tests.faults.planted import Change, Play, fake_measured, node_measured
-from tests.faults.stage import Stage
-from tests.faults.verdict import verified
+from tests.faults.fault import Fault
+from tests.faults.planted import dotnet_verified, fake_measured, node_measured, rust_verified
 
 TRANSACTION = "insert-transaction"
 NOT_THERE = "its writes were not committed, or went elsewhere"
@@ -85,18 +79,6 @@ DOTNET_BEGUN_ONCE = (
         RunSteps(operation, ref tally);
 """,
 )
-
-
-def built(name: str, build: Callable[[Clone], None], change: Change) -> Play:
-    """A runner that is compiled, with a changed source, verified."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        clone.replace(*change)
-        build(clone)
-        return verified(clone, name, TRANSACTION, size="s")
-
-    return play
 
 
 FAULTS = [
@@ -192,7 +174,7 @@ FAULTS = [
     Fault(
         "COMMIT left out of rusqlite's transaction",
         "rust",
-        built("rust", build_rust, RUST_BEGUN_ONCE),
+        rust_verified(TRANSACTION, RUST_BEGUN_ONCE),
         "wrong",
         NOT_THERE,
         slow=True,
@@ -200,7 +182,7 @@ FAULTS = [
     Fault(
         "Commit left out of Microsoft.Data.Sqlite's transaction",
         "dotnet",
-        built("dotnet", build_dotnet, DOTNET_BEGUN_ONCE),
+        dotnet_verified(TRANSACTION, DOTNET_BEGUN_ONCE),
         "wrong",
         NOT_THERE,
         slow=True,

@@ -20,6 +20,7 @@ from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner, Question
 from sqlitmus.run.verify.invocations import Preparation
+from sqlitmus.run.verify.prober import Life, Verdict
 from sqlitmus.vocabulary.contract import Counts, Job, Result
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, long_enough
@@ -42,7 +43,7 @@ def counts(question: Question, changed: int) -> Counts:
     return rows, 0, checksum
 
 
-def asked(question: Question = QUESTION, **changes: Any) -> tuple[str, str | None]:
+def asked(question: Question = QUESTION, **changes: Any) -> Verdict:
     """The verdict on right answers with `changes`."""
     answers = [counts(question, changed) for changed in range(len(question.manners) + 1)]
     right = {
@@ -54,7 +55,7 @@ def asked(question: Question = QUESTION, **changes: Any) -> tuple[str, str | Non
         "digest": freshness.right_digest(question),
     }
     result = Result.model_validate({**right, **changes})
-    return freshness.judged(question, Invocation(None, result, None))
+    return question.judged(Invocation(None, result, None), Life(0, 0, []))
 
 
 @pytest.mark.parametrize("wide", [True, False])
@@ -94,7 +95,8 @@ def test_what_was_not_answered_is_failed() -> None:
     assert asked(digest=None) == ("failed", "its result has no digest, which was asked for")
     assert asked(status="unsupported", reason="no barrier") == ("unsupported", "no barrier")
     assert asked(status="failed", error={"message": "locked"}) == ("failed", "locked")
-    assert freshness.judged(QUESTION, Invocation(None, None, "ended with exit code 2")) == (
+    ended = Invocation(None, None, "ended with exit code 2")
+    assert QUESTION.judged(ended, Life(0, 0, [])) == (
         "failed",
         "asked whether it answers from the database: ended with exit code 2",
     )

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.cases import Cells, PlannedCase
+from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.copies import file_name
-from sqlitmus.run.verify import freshness
+from sqlitmus.run.verify import freshness, prober, stalls
 from sqlitmus.run.verify.context import JUDGED_BY, Context
 from sqlitmus.run.verify.invocations import Attempt, Unanswered
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
+from sqlitmus.run.verify.prober import Probe
 from sqlitmus.run.verify.proof import (
     Counts,
     counted_cases,
@@ -19,6 +21,7 @@ from sqlitmus.run.verify.proof import (
     transactions,
     writes_files,
 )
+from sqlitmus.run.verify.stalls import Stalls
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Model, Result
 from sqlitmus.vocabulary.detail import Syncs
@@ -210,45 +213,61 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
         else:
             _suspect(context, case, cells[case.id], answers)
         context.memory.save()  # what a kill must not cost
-    _prove_fresh(context, cases, answers.records)
+    _prove(context, cases, answers.records)
     return answers
 
 
-class Fresh(Model):
-    """A runner was found to answer from the database."""
+class Proven(Model):
+    """A runner did well in a probe."""
 
 
-def _prove_fresh(
+def _probes(
+    context: Context, cases: Sequence[PlannedCase], runner: Installed
+) -> list[tuple[Probe, Sequence[PlannedCase]]]:
+    """What `runner` is asked for these cases of it, and on which of them that bears."""
+    catalog = context.catalog
+    assert runner.description
+    integers = runner.description.features.integers
+    questions = freshness.questions(freshness.manners_of(cases, catalog), integers, runner.spec)
+    loops = stalls.loops_of(cases, catalog).items()
+    return [
+        *((question, cases) for question in questions),
+        *((Stalls(loop, runner.spec.engine), of_loop) for loop, of_loop in loops),
+    ]
+
+
+def _prove(
     context: Context, cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
 ) -> None:
-    """Ask each runner that has a right answer; records of one that fails become what it is.
+    """Probe each runner that has a right answer; records of one that fails become what it is.
 
     A runner that did well before, with nothing changed, is not asked again.
     """
-    right = {at for at, record in records.items() if record.outcome == "ok"}
     for name in {name: None for _, name in records}:
-        reading = [case for case in cases if (case.id, name) in right]
         runner = context.installed[name]
-        assert runner.description or not reading
-        integers = runner.description.features.integers if runner.description else []
-        manners = freshness.manners_of(reading, context.catalog)
-        for question in freshness.questions(manners, integers, runner.spec):
-            key = freshness.key(question, runner)
-            if context.memory.get(key, Fresh):
+        right = [
+            c for c in cases if (c.id, name) in records and records[c.id, name].outcome == "ok"
+        ]
+        for probe, concerned in _probes(context, right, runner) if right else []:
+            key = prober.key(probe, runner)
+            if context.memory.get(key, Proven):
                 continue
-            context.progress.step(f"verify  whether {name} answers from the database")
-            log = context.invocations.logs / f"freshness.{file_name(name)}.log"
-            outcome, reason = context.prober.ask(question, runner, log)
+            context.progress.step(f"verify  {name}  {probe.asks}")
+            log = context.invocations.logs / f"{probe.name}.{file_name(name)}.log"
+            outcome, reason = context.prober.ask(probe, runner, log)
             if context.stop.requested > 1:
                 return
             if outcome == "ok":
-                context.memory.keep(key, Fresh())
+                context.memory.keep(key, Proven())
                 log.unlink(missing_ok=True)
-                continue
-            fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
-            for case in reading:
-                records[case.id, name] = records[case.id, name].model_copy(update=fate)
-            break
+            elif outcome is None:
+                context.progress.insist(f"{name}: {reason}; the next run asks again")
+            else:
+                fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
+                for case in concerned:
+                    records[case.id, name] = records[case.id, name].model_copy(update=fate)
+                if concerned == right:
+                    break
 
 
 def verify_at_once(

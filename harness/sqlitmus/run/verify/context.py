@@ -29,9 +29,9 @@ from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.run.processes.process import Hyperfine
 from sqlitmus.run.processes.progress import Progress, Stop
 from sqlitmus.run.processes.relay import Relay
-from sqlitmus.run.verify.freshness import Prober
 from sqlitmus.run.verify.invocations import Invocations
 from sqlitmus.run.verify.judge import COMPARED
+from sqlitmus.run.verify.prober import Prober
 from sqlitmus.run.verify.proof import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Model

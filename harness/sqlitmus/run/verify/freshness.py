@@ -1,27 +1,21 @@
 """Whether runners answer from the database each time: rows change beside them."""
 
-import hashlib
-import shutil
 import sqlite3
 import subprocess
-import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from bootstrap.guarded import marked
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import RunnerSpec
-from sqlitmus.machine import process_tree
-from sqlitmus.run.processes.process import Invocation, Timing, collect
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.verify.prober import Act, Life, Stop, Verdict, unanswered
 from sqlitmus.run.verify.proof import Value, checksum, digest
 from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Share, Step
-from sqlitmus.vocabulary.verdicts import Outcome
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -61,12 +55,14 @@ class Question:
     wide: bool
     nul: bool
     engine: dict[str, str | int]
+    name = "freshness"
+    asks = "whether it answers from the database"
 
     def job(self, database: str, output: str) -> Job:
         """The job for a file of rows."""
         return Job(
             mode="measure",
-            cell="freshness",
+            cell=self.name,
             database=Database(path=database),
             connection=Connection(engine=self.engine),
             steps=[_step(self, number) for number in range(len(self.manners))],
@@ -98,6 +94,43 @@ class Question:
     def text(self, text: str) -> str:
         """`text`, without what a text cannot hold."""
         return text if self.nul else text.replace("\0", "")
+
+    def facts(self) -> str:
+        """The rows, which its job does not hold."""
+        return repr([self.stored(step, changed=True) for step in range(len(self.manners))])
+
+    @contextmanager
+    def beside(self, database: Path) -> Generator[Act]:
+        """Make the file of rows, and change a step's before each iteration but the first."""
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            # With a write-ahead log, a reader that keeps its statement open blocks no change.
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(TABLE)
+            for step in range(len(self.manners)):
+                connection.executemany(REPLACE, self.stored(step, changed=False))
+
+            def act(process: subprocess.Popen[bytes], messages: BinaryIO) -> list[Stop]:
+                assert process.stdin
+                assert process.stdout
+                changed = -1
+                for line in process.stdout:
+                    if line.strip() != b"ready":
+                        messages.write(line)
+                        continue
+                    if changed >= 0:
+                        connection.executemany(REPLACE, self.stored(changed, changed=True))
+                    changed += 1
+                    with suppress(BrokenPipeError):  # how it ends tells more
+                        process.stdin.write(b"go\n")
+                        process.stdin.flush()
+                return []
+
+            yield act
+
+    def judged(self, invocation: Invocation, _: Life) -> Verdict:
+        """The outcome of an invocation that answers it, and the reason unless it is ok."""
+        result = unanswered(invocation, self.asks)
+        return _verdict(self, result) if isinstance(result, Result) else result
 
 
 def manners_of(cases: Iterable[PlannedCase], catalog: Catalog) -> set[Manner]:
@@ -162,19 +195,7 @@ def _step(question: Question, number: int) -> Step:
 # What is made of the answers of a runner whose rows changed: right, stale or neither.
 
 
-def judged(question: Question, invocation: Invocation) -> tuple[Outcome, str | None]:
-    """The outcome of an invocation that answers a question, and the reason unless it is ok."""
-    result = invocation.result
-    if result is None:
-        return "failed", f"asked whether it answers from the database: {invocation.problem}"
-    if result.status == "unsupported":
-        return "unsupported", result.reason
-    if result.status == "failed":
-        return "failed", result.error.message if result.error else None
-    return _verdict(question, result)
-
-
-def _verdict(question: Question, result: Result) -> tuple[Outcome, str | None]:
+def _verdict(question: Question, result: Result) -> Verdict:
     manners, answers = question.manners, result.answers
     if len(answers) != len(manners) + 1:
         return "failed", f"its result has {len(answers)} answers to {len(manners) + 1} iterations"
@@ -224,125 +245,3 @@ def _executions(question: Question, changed: int) -> list[list[tuple[Value, ...]
         rows = rows if manner.operation in ("all", "iterate") else rows[:1]
         executions += [[(*row[2:columns], *bound) for row in rows]] * REPEAT
     return executions
-
-
-# Asks each runner whether it answers from the database: the harness changes rows beside it.
-
-
-class Prober:
-    """Starts a runner whose rows change under it; nothing of it is timed, but it may not take
-    longer than `timeout_s`."""
-
-    def __init__(self, scratch: Path, timeout_s: float) -> None:
-        self._folder = scratch / "freshness"
-        self._timeout_s = timeout_s
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def ask(self, question: Question, runner: Installed, log: Path) -> tuple[Outcome, str | None]:
-        """The outcome of `runner`, and the reason unless it is ok.
-
-        Its messages go to `log`; job and result are put beside that unless it is ok.
-        """
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir()
-        database, file, output = (self._folder / name for name in ("rows.db", "job", "result"))
-        file.write_bytes(question.job(str(database), str(output)).text().encode())
-        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-            # With a write-ahead log, a reader that keeps its statement open blocks no change.
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(TABLE)
-            for step in range(len(question.manners)):
-                connection.executemany(REPLACE, question.stored(step, changed=False))
-            with log.open("wb", buffering=0) as messages:
-                command = [*runner.command, "--job", str(file)]
-                invocation = self._converse(question, command, runner, connection, messages)
-        if invocation.problem is None and invocation.timing:
-            invocation = collect(invocation.timing, output)
-        outcome, reason = judged(question, invocation)
-        if outcome != "ok":
-            for evidence in (file, output):
-                if evidence.exists():
-                    shutil.copyfile(evidence, log.with_suffix(f".{evidence.name}.json"))
-        return outcome, reason
-
-    def kill(self) -> None:
-        """Kill the process under way, if any, with all its children."""
-        if process := self._process:
-            process_tree.kill(process)
-
-    def _converse(
-        self,
-        question: Question,
-        command: list[str],
-        runner: Installed,
-        connection: sqlite3.Connection,
-        messages: BinaryIO,
-    ) -> Invocation:
-        """Let the process iterate, and change a step's rows before each iteration but the first."""
-        try:
-            process = self._process = subprocess.Popen(
-                command,
-                env=marked({**runner.environment, **runner.spec.steady_environment}),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=messages,
-                start_new_session=True,
-                creationflags=process_tree.OWN_GROUP,
-            )
-        except OSError as error:
-            return Invocation(None, None, f"{error.filename}: {error.strerror}")
-        assert process.stdin
-        assert process.stdout
-        changed = -1
-        with _ended_by(process, self._timeout_s) as late:
-            for line in process.stdout:
-                if line.strip() != b"ready":
-                    messages.write(line)
-                    continue
-                if changed >= 0:
-                    connection.executemany(REPLACE, question.stored(changed, changed=True))
-                changed += 1
-                with suppress(BrokenPipeError):  # how it ends tells more
-                    process.stdin.write(b"go\n")
-                    process.stdin.flush()
-        self._process = None
-        if late.is_set():
-            return Invocation(None, None, f"no end within {self._timeout_s:g} s; killed")
-        code = process.returncode
-        return Invocation(Timing(0, 0, 0, code if code >= 0 else 128 - code), None, None)
-
-
-@contextmanager
-def _ended_by(process: subprocess.Popen[bytes], timeout_s: float) -> Generator[threading.Event]:
-    """Kill `process` after `timeout_s`, which sets the event; when the block ends, it has ended."""
-    late = threading.Event()
-
-    def give_up() -> None:
-        late.set()
-        process_tree.kill(process)
-
-    timer = threading.Timer(timeout_s, give_up)
-    timer.start()
-    try:
-        yield late
-        process.wait()
-    finally:
-        timer.cancel()
-        process_tree.kill(process)
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                with suppress(OSError):
-                    pipe.close()
-
-
-def key(question: Question, runner: Installed) -> str:
-    """All that could change the answer."""
-    rows = [question.stored(step, changed=True) for step in range(len(question.manners))]
-    parts = [
-        question.job("", "").text(),
-        repr(rows),
-        runner.spec.model_dump_json(),
-        runner.fingerprint,
-    ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

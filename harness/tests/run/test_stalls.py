@@ -1,0 +1,161 @@
+"""What an open loop reports of stalls that the harness made."""
+
+from math import ceil
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.verify.prober import Life, Verdict
+from sqlitmus.run.verify.stalls import OPERATIONS, RATE, Loop, Stalls, least_late, loops_of
+from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.detail import bucket
+from tests.known import KNOWN, case_of
+
+PLANNED_S = (OPERATIONS - 1) / RATE
+LIFE = Life(0.0, 1.3, [(n / 5 + 0.1, n / 5 + 0.2) for n in range(6)])
+BUSY = Life(0.0, 5.0, [(1.0, 1.1)])
+RATED = Loop("rate", None, writer=False, together=False)
+IDENTITY = {
+    "runner": "b",
+    "runtime": {"name": "R", "version": "1"},
+    "driver": {"name": "D", "version": "1"},
+    "architecture": "x86_64",
+}
+
+
+def latencies(life: Life, begun: float, *, rate: float = RATE, offset: float = 0.0) -> list[float]:
+    """Those of operations planned from `begun` on that take no time, in seconds: what is planned in
+    a stop ends with it."""
+    planned = [begun + (n + offset) / rate for n in range(ceil(PLANNED_S * rate) + 1)]
+    return [max((b - at for a, b in life.stops if a <= at < b), default=0.0) for at in planned]
+
+
+def histogram(seconds: list[float]) -> dict[str, Any]:
+    """The histogram of these."""
+    return {"buckets": [(bucket(round(1e9 * each)), 1) for each in seconds]}
+
+
+def judged(*workers: list[float] | None, life: Life = LIFE, loop: Loop = RATED) -> Verdict:
+    """The verdict on workers with these latencies, the last one a writer if the loop has any."""
+    role = ["worker"] * len(workers)
+    if loop.writer:
+        role[-1] = "writer"
+    result = {
+        "contract": 2,
+        "cell": "stalls",
+        "status": "ok",
+        "identity": IDENTITY,
+        "workers": [
+            {
+                "role": role[number],
+                "operations": OPERATIONS,
+                "rows": OPERATIONS,
+                "checksum": 0,
+                "iterations_ns": [1],
+                "latencies": None if each is None else histogram(each),
+            }
+            for number, each in enumerate(workers)
+        ],
+    }
+    invocation = Invocation(None, Result.model_validate(result), None)
+    return Stalls(loop, {}).judged(invocation, life)
+
+
+@given(
+    gaps=st.lists(st.tuples(st.floats(0.01, 0.3), st.floats(0.0, 0.2)), max_size=6),
+    rest_s=st.floats(0.0, 0.5),
+    begun=st.floats(0.0, 1.0),
+    late_s=st.floats(0.001, 0.15),
+    rate=st.floats(100, 2000),
+    offset=st.floats(0.0, 1.0),
+)
+def test_an_honest_loop_is_never_below_what_must_be_late(
+    gaps: list[tuple[float, float]],
+    rest_s: float,
+    begun: float,
+    late_s: float,
+    rate: float,
+    offset: float,
+) -> None:
+    now, stops = 0.0, list[tuple[float, float]]()
+    for running, stopped in gaps:
+        stops.append((now + running, now + running + stopped))
+        now = stops[-1][1]
+    life = Life(0.0, now + PLANNED_S + rest_s, stops)
+    at = begun * (life.ended - PLANNED_S)
+    late = sum(s >= late_s - 1e-9 for s in latencies(life, at, rate=rate, offset=offset))
+    assert late >= least_late(life, PLANNED_S, late_s, rate)
+
+
+def test_two_stops_of_a_tenth_of_a_second_make_a_hundred_operations_half_as_late() -> None:
+    # in 499 ms lie 99 of their 50 ms each, with an operation less in each of 3 and at the begin
+    assert least_late(LIFE, PLANNED_S, 0.05, RATE) == 99 - 3 - 1
+    assert least_late(Life(0.0, 1.0, []), PLANNED_S, 0.05, RATE) == 0
+
+
+@pytest.mark.parametrize("begun", [0.0, 0.1, 0.137, 0.3])
+def test_latencies_from_planned_times_are_ok(begun: float) -> None:
+    assert judged(latencies(LIFE, begun)) == ("ok", None)
+
+
+@pytest.mark.parametrize(
+    ("manner", "late_ms"),
+    [
+        (lambda _: 20e-6, 10),
+        (lambda s: min(s, 0.065), 70),
+        (lambda s: s / 2, 20),
+    ],
+    ids=["from the actual start", "capped", "halved"],
+)
+def test_latencies_that_lack_a_stall_are_failed(manner: Any, late_ms: int) -> None:
+    outcome, reason = judged([manner(each) for each in latencies(LIFE, 0.137)])
+    assert outcome == "failed"
+    assert reason
+    assert reason.startswith("its process was stopped 6 times for 100 ms, so at least ")
+    assert f"planned operations came {late_ms} ms late, and its worker 0 reports " in reason
+    assert reason.endswith(" of these: is latency counted from the actual start?")
+
+
+def test_each_planned_thread_is_judged_and_no_other() -> None:
+    honest, dishonest = latencies(LIFE, 0.2), [0.0] * OPERATIONS
+    both = RATED._replace(writer=True)
+    assert judged(honest, honest, loop=both) == ("ok", None)
+    assert "its writer 1 reports 0" in str(judged(honest, dishonest, loop=both)[1])
+    alone = both._replace(planned="")
+    assert judged(dishonest, honest, loop=alone) == ("ok", None)
+
+
+def test_what_is_not_reported_is_failed() -> None:
+    words = "its worker 0 reports no latencies, which were asked for"
+    assert judged(None) == ("failed", words)
+    words = "its timer reports no latencies, which were asked for"
+    assert judged(latencies(LIFE, 0.2), loop=RATED._replace(thread="main")) == ("failed", words)
+    words = "its result reports no latencies, which were asked for"
+    assert judged() == ("failed", words)
+
+
+def test_a_process_that_did_not_wait_is_failed_and_one_hardly_stopped_proves_nothing() -> None:
+    short = Life(0.0, 0.2, LIFE.stops[:1])
+    assert judged([0.0], life=short) == (
+        "failed",
+        "its process lived 0.2 s; 0.5 s were planned",
+    )
+    outcome, reason = judged([0.0] * OPERATIONS, life=BUSY)
+    assert outcome is None
+    assert reason == (
+        "the machine is too busy to see whether its latencies count from planned times "
+        "(an open loop by a rate)"
+    )
+
+
+def test_loops_are_those_of_cases_whose_figures_are_latencies() -> None:
+    names = ["service-mixed", "service-event-loop@thread=worker", "writer-and-readers"]
+    cases = [*map(case_of, names), case_of("service-writers"), case_of("get-pk")]
+    assert {loop: [case.id for case in of] for loop, of in loops_of(cases, KNOWN).items()} == {
+        Loop("rate", None, writer=True, together=False): names[:1],
+        Loop("rate", "worker", writer=False, together=False): names[1:2],
+        Loop("rate", None, writer=True, together=True): names[2:],
+    }
