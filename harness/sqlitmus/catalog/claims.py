@@ -2,7 +2,6 @@
 
 import re
 import string
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,7 @@ from pydantic import Field, ValidationError
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
-from sqlitmus.catalog.toml import Lines, Place, place
+from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
@@ -414,10 +413,10 @@ def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, l
     """The claim of a file, its text, and what is wrong with it, a line for each."""
     text = ""
     try:
-        text = file.read_text(encoding="utf-8")
-        claim = Claim.model_validate({"name": name, **tomllib.loads(text)})
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        return None, text, [f"{file}: cannot be read as a claim: {error}"]
+        tables, text = parse(file)
+        claim = Claim.model_validate({"name": name, **tables})
+    except UsageError as error:
+        return None, text, [str(error)]
     except ValidationError as error:
         wrong = [(e["loc"], _words(e["type"], e["msg"])) for e in error.errors()]
         return None, text, _told(file, text, wrong)

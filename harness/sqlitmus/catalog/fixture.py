@@ -255,7 +255,7 @@ def ensure(
         seal_damage(path)
     except OSError as error:
         raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OverflowError) as error:  # the latter of integers beyond 64 bits
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise NotFit(f"{path}: fixture {name} cannot be built: {error}") from error

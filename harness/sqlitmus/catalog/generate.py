@@ -5,17 +5,23 @@ same values.
 import random
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from sqlitmus.catalog.scenario import Bound, Generator, Parameter, ScenarioStep
 from sqlitmus.vocabulary.contract import Parameters, Step
 from sqlitmus.vocabulary.contract import Value as step_Value
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.text import counted
 
 Value = int | float | str | bytes | None
 
-_SIZE = re.compile(r"size\s*(?:([+*-])\s*(\d+))?$")
+_SIZE = re.compile(r"size\s*(?:([+*-])\s*(\d{1,18}))?$")
+MOST_ROWS = 100_000_000
+MOST_PERMUTED = 10_000_000  # values, which are all in memory at once
+MOST_BYTES = 32 * 2**20  # of a value
+MOST_DRAWN = 2**32  # bytes of a column
+MOST_BOUND = 64 * 2**20  # bytes of a statement's parameters, which each job holds
 
 
 def bound(value: Bound | float, size: int) -> int | float:
@@ -34,7 +40,9 @@ def bound(value: Bound | float, size: int) -> int | float:
 
 
 def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[Value]:
-    """`count` values of a fixture's column."""
+    """`count` values of a fixture's column; raises UsageError for what no memory holds."""
+    if count > MOST_ROWS:
+        raise UsageError(f"{count:,} rows; a fixture has {MOST_ROWS:,} at most")
     if generator.generator == "sequence":
         return [
             generator.offset + generator.scale * (i // generator.every) for i in range(1, count + 1)
@@ -74,6 +82,7 @@ def _draw(
     spec: Generator | Parameter, count: int, size: int, rng: random.Random, *, first: int
 ) -> Sequence[Value]:
     low, high = bound(spec.min, size), bound(spec.max, size)
+    _check(spec.generator, low, high, count)
     match spec.generator:
         case "permutation":
             order = list(range(int(high) - first + 1 if high else count))
@@ -105,6 +114,47 @@ def _draw(
     if spec.nulls:
         values = [None if rng.random() < spec.nulls else value for value in values]
     return values
+
+
+def _check(generator: str, low: float, high: float, count: int) -> None:
+    """Raise UsageError for bounds of which nothing can be drawn."""
+    if generator == "permutation" and high - low >= MOST_PERMUTED:
+        most = f"{MOST_PERMUTED:,} at most; draw integers"
+        raise UsageError(f"a permutation of {high - low + 1:,} numbers; it has {most}")
+    if generator not in ("text", "blob"):
+        return
+    if not 0 <= low <= high:
+        raise UsageError(f"min is {low:,} and max {high:,}; give a max that is not below min")
+    if high > MOST_BYTES:
+        raise UsageError(f"values of {high:,} characters; {MOST_BYTES:,} at most are measured")
+    if high * count > MOST_DRAWN:
+        raise UsageError(
+            f"{count:,} values of {high:,} characters do not fit into memory; give a smaller max"
+        )
+
+
+def size(rows: Iterable[Iterable[Value]]) -> int:
+    """About how many bytes their values have."""
+    return sum(len(v) if isinstance(v, str | bytes) else 8 for row in rows for v in row)
+
+
+def bindable(rows: Iterable[Sequence[Value]]) -> list[Sequence[Value]]:
+    """`rows`, if a job can hold their values; raises UsageError as soon as it cannot."""
+    taken: list[Sequence[Value]] = []
+    held = 0
+    for row in rows:
+        taken.append(row)
+        held += size([row])
+        if held > MOST_BOUND:
+            raise UsageError(
+                f"{counted(len(taken), 'row')} of parameters have more than {MOST_BOUND >> 20} MB, "
+                "which is the most that is bound; give fewer rows, or shorter values"
+            )
+        if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in row):
+            raise UsageError(
+                "a parameter has more than the 64 bits of SQLite's integers; leave it out"
+            )
+    return taken
 
 
 def encoded(value: Value) -> int | float | str | None:

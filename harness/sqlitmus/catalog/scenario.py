@@ -3,6 +3,7 @@ modes, fixtures, runners.
 """
 
 import re
+import string
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -22,7 +23,22 @@ from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Scheme
 
 # `?`: a value can be NULL
 ColumnType = Literal["integer", "real", "text", "blob", "integer?", "real?", "text?", "blob?"]
-Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Real = Annotated[float, Field(allow_inf_nan=False)]
+Bound = Whole | str  # a number, or an expression of the fixture's size such as "size-1000"
+
+
+def _pattern(text: str) -> str:
+    for _, name, width, how in string.Formatter().parse(text):
+        if name is not None and (name not in ("", "0") or how or not _WIDTH.fullmatch(width or "")):
+            raise ValueError("braces hold the number, with a width below 1000, such as {:07d}")
+    text.format(1)  # raises ValueError for what else is wrong
+    return text
+
+
+_WIDTH = re.compile(r"0?\d{0,3}[dxX]?")
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Alphabet = Annotated[str, Field(min_length=1)]
 
 
 class Generator(Model):
@@ -31,13 +47,13 @@ class Generator(Model):
     generator: Literal[
         "sequence", "permutation", "integer", "real", "text", "blob", "pattern", "uuid"
     ]
-    min: Bound | float = 0
-    max: Bound | float = 0
-    offset: int = 0
-    scale: int = 1
+    min: Bound | Real = 0
+    max: Bound | Real = 0
+    offset: Whole = 0
+    scale: Whole = 1
     every: int = Field(default=1, ge=1)
-    pattern: str = "{}"
-    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    pattern: Pattern = "{}"
+    alphabet: Alphabet = "abcdefghijklmnopqrstuvwxyz 0123456789"
     nulls: float = Field(default=0.0, ge=0, le=1)
 
 
@@ -48,17 +64,17 @@ class Parameter(Model):
     generator: Literal[
         "permutation", "integer", "real", "text", "blob", "pattern", "uuid", "relative", "same"
     ]
-    min: Bound | float = 0
-    max: Bound | float = 0
-    offset: int = 0
-    scale: int = 1
-    pattern: str = "{}"
-    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
-    nulls: float = 0.0
-    plus: int | float = 0
+    min: Bound | Real = 0
+    max: Bound | Real = 0
+    offset: Whole = 0
+    scale: Whole = 1
+    pattern: Pattern = "{}"
+    alphabet: Alphabet = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    nulls: float = Field(default=0.0, ge=0, le=1)
+    plus: Whole | Real = 0
     every: int = Field(default=1, ge=1)
-    step: int = 0
-    position: int = 0
+    step: int = Field(default=0, ge=0)
+    position: int = Field(default=0, ge=0)
 
 
 def _power_of_two(length: int) -> int:
@@ -91,8 +107,8 @@ class ScenarioStep(Model):
     given: Parameters | None = None
     names: list[ParameterName] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
-    tuples: int = Field(default=1, ge=1)
-    repeat: int = 1
+    tuples: int = Field(default=1, ge=1, le=32_766)
+    repeat: int = Field(default=1, ge=1, le=1_000_000)
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
     wide: bool = False

@@ -2,12 +2,13 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from sqlitmus.machine import plainfiles
 from sqlitmus.vocabulary.errors import UsageError
 
 Place = tuple[int | str, ...]
@@ -124,17 +125,43 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 M = TypeVar("M", bound=BaseModel)
 
 
+MOST_BYTES = 16 * 2**20
+MOST_DEEP = 64
+
+
 def parse(file: Path) -> tuple[dict[str, Any], str]:
     """What a file says, and its text; raises UsageError with the file."""
+    with plainfiles.named(file) as stream:
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{file}: larger than {MOST_BYTES >> 20} MB; give data as a trace")
     try:
-        text = file.read_text(encoding="utf-8")
-        return tomllib.loads(text), text
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: not TOML: {error}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file}: not UTF-8: {error.reason} at byte {error.start}") from error
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+    except ValueError as error:  # of int()
+        words = "an integer has thousands of digits, and SQLite's have 64 bits; correct it"
+        raise UsageError(f"{file}: not TOML: {words}") from error
+    except RecursionError as error:
+        raise UsageError(f"{file}: {_TOO_DEEP}") from error
+    level: list[object] = [tables]
+    for _ in range(MOST_DEEP):
+        level = [each for value in level for each in _parts(value)]
+    if level:
+        raise UsageError(f"{file}: {_TOO_DEEP}")
+    return tables, text
+
+
+_TOO_DEEP = f"it is nested deeper than {MOST_DEEP} levels; take the brackets or dots out"
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value).values()
+    return cast("list[object]", value) if isinstance(value, list) else ()
 
 
 def tables(kind: type[M], file: Path) -> dict[str, M]:

@@ -94,7 +94,13 @@ def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[int
             _take(handle, wait=wait, say=say)
             if not _is(file, handle):
                 continue
-            started = psutil.Process().create_time()
+            try:
+                started = psutil.Process().create_time()
+            except psutil.Error as error:
+                raise NotFit(
+                    "the system tells nothing of this process, so that what a run starts could not "
+                    "be ended with it; mount /proc, without hidepid"
+                ) from error
             command = shlex.join(["./just", *sys.argv[1:]])
             _write(handle, Holder(pid=os.getpid(), started=started, label=label, command=command))
             try:

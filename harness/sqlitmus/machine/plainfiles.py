@@ -48,6 +48,21 @@ def unbounded(file: Path) -> BinaryIO:
     return _open(file, os.O_RDONLY, "rb")
 
 
+def named(file: Path) -> BinaryIO:
+    """A regular file that the user names, to be read: links are followed, but no pipe is waited
+    for. Raises UsageError for what is none or cannot be opened."""
+    try:
+        handle = os.open(file, os.O_RDONLY | (_SAFE & ~getattr(os, "O_NOFOLLOW", 0)))
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise UsageError(f"{file}: cannot be read: it is {what}; give the path of a file")
+    return os.fdopen(handle, "rb")
+
+
 def read(file: Path, most: int) -> bytes:
     """What `opened` gives, whole."""
     with opened(file, most) as stream:

@@ -165,6 +165,13 @@ def extended(planned: int, until: int, blocks: int, saved_s: float, block_s: flo
 # Opens the file: one from elsewhere can neither run code nor exceed limits.
 
 
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "free some space",
+    sqlite3.SQLITE_IOERR: "see what the system's log says of the disk, move the folder if it fails",
+    sqlite3.SQLITE_READONLY: "let yourself write to the folder",
+}
+
+
 @contextmanager
 def opened(file: Path, *, write: bool = False) -> Generator[sqlite3.Connection]:
     """A connection that sees one state of the file; with `write` all or nothing becomes the next.
@@ -179,9 +186,11 @@ def opened(file: Path, *, write: bool = False) -> Generator[sqlite3.Connection]:
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a damaged text
         if not write:
             raise RunDataError(f"{file}: cannot be read: {error}") from error
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        remedy = _REMEDIES.get(code, "see that nothing else writes to the folder")
         raise NotFit(
-            f"{file}: could not be written: {error}. What was written stays readable; free some "
-            f"space and run: ./just run --resume {file.parent}"
+            f"{file}: could not be written: {error}. What was written stays readable; {remedy} and "
+            f"run: ./just run --resume {file.parent}"
         ) from error
     finally:
         db.close()

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 CLONE = Path(__file__).resolve().parents[3]
 ROOT = Path(os.environ.get("SQLITMUS_ROOT") or CLONE).resolve()
@@ -43,10 +43,12 @@ def toolchain() -> Path:
 
 
 def given(text: str) -> Path:
-    """The absolute path of what the user wrote.
+    """The absolute path of what the user wrote; raises UsageError for what can be none.
 
     `./just` changes to the clone; `$SQLITMUS_CALLED_FROM` is the folder in which it was called.
     """
+    if "\0" in text:
+        raise UsageError(f"{text!r} is no path: it holds the character U+0000; take it out")
     path = Path(os.environ.get("SQLITMUS_CALLED_FROM", ""), Path(text).expanduser())
     return Path(os.path.abspath(path))  # noqa: PTH100 — a link stays one
 

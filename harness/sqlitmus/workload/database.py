@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog.authorizer import Refused, confined, names_a_reaching_function
+from sqlitmus.machine import plainfiles
 from sqlitmus.machine.host import network
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.text import listed, quoted
@@ -332,12 +333,9 @@ def check_room(source: Path, size: int, folder: Path, copies: int) -> None:
 
 
 def _size(source: Path) -> int:
-    try:
-        with source.open("rb") as file:
-            head = file.read(100)
-            size = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        raise UsageError(f"{source}: cannot be read: {error.strerror}") from error
+    with plainfiles.named(source) as file:
+        head = file.read(100)
+        size = os.fstat(file.fileno()).st_size
     if not head.startswith(_MAGIC):
         what = "it is empty" if not head else "it begins with other bytes"
         raise UsageError(
@@ -383,7 +381,7 @@ def _copy(
             raise UsageError(
                 f"{source}: it is damaged: {finding}; `PRAGMA integrity_check` has the details"
             )
-        with source.open("rb") as file:
+        with plainfiles.named(source) as file:
             versions = file.read(20)[18:20]
         return "wal" if versions == b"\2\2" else "delete", rows
     raise UsageError(

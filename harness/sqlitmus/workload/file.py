@@ -2,19 +2,18 @@
 
 import hashlib
 import sqlite3
-import tomllib
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from sqlitmus.catalog.cases import Durability
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Parameter, Profile
-from sqlitmus.catalog.toml import Lines, Place, place
+from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model
 from sqlitmus.vocabulary.errors import UsageError
@@ -99,6 +98,15 @@ OWN = "own"  # a profile that the workload's pragmas change
 _SETTABLE = [name for name in PRAGMAS_READ_BACK if name not in ("encoding", "page_size")]
 
 Scalar = int | float | str | bytes | None  # TOML has neither of the latter, a trace has both
+
+
+def _path(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("it holds the character U+0000, which no path can; take it out")
+    return text
+
+
+FilePath = Annotated[str, AfterValidator(_path)]
 Drawn = str | list[Parameter] | list[Scalar] | list[list[Scalar]]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
@@ -155,14 +163,14 @@ class Workload(Model):
     """A database, what queries or a trace ask of it, and with how many workers at once; a `check`
     is a query that finds no row, whatever was written."""
 
-    database: str
+    database: FilePath
     profile: str = PROFILE
     pragmas: dict[str, str | int] = {}
     workers: int = Field(default=1, ge=1, le=64)
     seed: int = 1
     limits: Limits = Limits()
     rates: list[Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]] = []
-    trace: str | None = None
+    trace: FilePath | None = None
     query: dict[Name, Query] = {}
     check: dict[Name, str] = {}
 
@@ -256,20 +264,21 @@ class Source:
 
 def read(file: Path, catalog: Catalog) -> Source:
     """The workload in `file`; raises UsageError with file and line for all that is wrong."""
-    try:
-        text = file.read_text(encoding="utf-8")
-        raw = tomllib.loads(text)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        words = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"{file}: cannot be read as a workload: {words}") from error
+    raw, text = parse(file)
     try:
         workload = Workload.model_validate(raw)
     except ValidationError as error:
         lines = Lines(text)
+        places = [
+            (tuple(part for part in each["loc"] if part not in _BRANCHES), each)
+            for each in error.errors()
+        ]
+        within = {at[:length] for at, _ in places for length in range(len(at))}
+        # Of what may have several forms, the form that it nearly has is told.
         problems = {
             f"{file}:{lines.of(at)}: {place('', at)}: {_words(each)}": None
-            for each in error.errors()
-            if (at := tuple(part for part in each["loc"] if part not in _BRANCHES))
+            for at, each in places
+            if at and at not in within
         } or {f"{file}: {_words(each)}": None for each in error.errors()}
         raise UsageError("\n".join(problems)) from error
     source = Source(file, text, workload)

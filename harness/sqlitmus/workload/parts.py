@@ -17,6 +17,7 @@ from sqlitmus.catalog.authorizer import Compiled, Refused, confined
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.vocabulary.contract import Parameters
+from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted, listed, quoted
 from sqlitmus.workload import statements
 from sqlitmus.workload.file import Query, Source, Workload
@@ -228,13 +229,13 @@ def _part(
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 cost = max(cost, answered.instructions)
                 whole_pool = given
-                given = statements.bearable(given, cost) if looked.reads else given
+                given = statements.bearable(given, cost, answered.size) if looked.reads else given
                 wide, nul = answered.wide, bool(answered.cut)
                 reals = statements.compared_reals(columns, looked)
                 notes |= dict.fromkeys(_notes(answered, whole_pool, given, reals))
             if given and not looked.reads:
                 most.append(max(len(given.rows) // statement.repeat, 1))
-        except (Refused, NoPool) as error:
+        except (UsageError, NoPool) as error:
             problem(str(source.wrong(source.of(name, number, at), str(error))))
             continue
         instructions += cost * statement.repeat
@@ -318,8 +319,8 @@ def _notes(
         yield f"Column {name} holds texts with the character U+0000, at which some drivers stop."
     if pool and used and len(used.rows) < len(pool.rows):
         yield (
-            f"It is so slow that {len(used.rows):,} of {len(pool.rows):,} rows of parameters are "
-            "bound."
+            f"It takes so long, or gives so much, that {len(used.rows):,} of {len(pool.rows):,} "
+            "rows of parameters are bound."
         )
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
@@ -151,7 +152,11 @@ def limited(
     try:
         yield lambda: ticks
     except sqlite3.OperationalError as error:
+        if str(error) == "user-defined function raised exception":  # ours raise nothing else
+            raise KeyboardInterrupt from error
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+            if time.monotonic() <= end:  # sqlite3 turns a Ctrl-C in a handler into this
+                raise KeyboardInterrupt from error
             raise Refused(f"it takes longer than {patience_s:g} s; is an index missing?") from error
         raise Refused(_said(error)) from error
     except sqlite3.Error as error:
@@ -198,6 +203,7 @@ def never_null(connection: sqlite3.Connection, table: str) -> set[str]:
 
 LONGEST = 4096
 BEARABLE = 200_000_000  # instructions of SQLite's virtual machine, about ten seconds
+MOST_ANSWERED = 2**30  # bytes of all answers of a verification
 Value = int | float | str | bytes | None
 Row = Sequence[Value]
 _TYPES: dict[type, Type] = {int: "integer", float: "real", str: "text", bytes: "blob"}
@@ -231,7 +237,7 @@ def _asked(sql: str, connection: sqlite3.Connection, seed: str) -> list[Row]:
             what = "writes" if seen.changes else "gives no rows"
             raise NoPool(f"the query for parameters {what}; write a SELECT")
         with limited(connection), confined(connection):
-            rows: list[Row] = connection.execute(sql).fetchmany(LONGEST)
+            rows = generate.bindable(islice(connection.execute(sql), LONGEST))
     except (sqlite3.Error, Refused) as error:
         says = "" if isinstance(error, Refused) else "SQLite says: "
         raise NoPool(f"the query for parameters: {says}{error}") from error
@@ -286,6 +292,7 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
     whole = [list(rows[n % len(rows)]) for n in range(length)]
     if any(map(_infinite, whole)):
         raise NoPool("a parameter is Infinity, which a job cannot hold; leave such rows out")
+    generate.bindable(whole)
     types: list[Type] = [_type([row[place] for row in whole], place) for place in range(count)]
     for place, kind in enumerate(types):
         if kind == "real":
@@ -306,11 +313,12 @@ def _type(values: Sequence[Value], place: int) -> Type:
     return cast("Type", min(kinds, default="text"))
 
 
-def bearable(whole: Parameters | None, instructions: float) -> Parameters | None:
-    """So many rows of a pool as a runner can bind one after the other in a verification."""
+def bearable(whole: Parameters | None, instructions: float, answer: float) -> Parameters | None:
+    """So many rows of a pool as a runner can bind one after the other in a verification, where each
+    costs so many `instructions` and gives an `answer` of so many bytes."""
     if whole is None:
         return None
-    most = max(int(BEARABLE / max(instructions, 1)), 1)
+    most = max(int(min(BEARABLE / max(instructions, 1), MOST_ANSWERED / max(answer, 1))), 1)
     length = min(len(whole.rows), 1 << (most.bit_length() - 1))
     return whole.model_copy(update={"rows": whole.rows[:length]})
 
@@ -389,12 +397,14 @@ WIDE = 2**53  # an integer that a double does not hold for sure
 @dataclass(slots=True)
 class Answered:
     """What a reading statement gave for all of its pool: types by column, and instructions of
-    SQLite's virtual machine per execution, which do not depend on the machine's pace; whether all
+    SQLite's virtual machine and bytes per execution, which do not depend on the machine's pace;
+    whether all
     texts begin and end in ASCII, whether integers are `wide`, beyond 2^53, and which columns hold
     texts with the character U+0000."""
 
     columns: dict[str, ColumnType] = field(default_factory=dict[str, ColumnType])
     instructions: float = 0.0
+    size: float = 0.0
     ascii_ends: bool = True
     wide: bool = False
     cut: set[str] = field(default_factory=set[str])
@@ -402,6 +412,8 @@ class Answered:
 
     def see(self, row: Iterable[object]) -> None:
         """One more row, of the columns that `types` names."""
+        row = tuple(row)
+        self.size += generate.size([row])
         for name, value in zip(self.types, row, strict=False):
             self.types[name].add(type(value))
             if isinstance(value, str) and value:
@@ -446,7 +458,7 @@ def answer(
             if rows > MOST_ROWS or time.monotonic() > end:
                 break
     answered.columns = answered.typed()
-    answered.instructions = STEP * ticks() / times
+    answered.instructions, answered.size = STEP * ticks() / times, answered.size / times
     return answered
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, NamedTuple, cast
 from pydantic import BeforeValidator, Field, ValidationError
 
 from sqlitmus.catalog.toml import place
+from sqlitmus.machine import plainfiles
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
@@ -214,14 +215,10 @@ class Trace:
         return Unit("immediate" if kind.lower() == "immediate" else "deferred", number, line)
 
     def _lines(self) -> Iterator[tuple[int, Line]]:
-        try:
-            with self.file.open("rb") as stream:
-                for number, text in enumerate(stream, 1):
-                    if text.strip() and (line := self._line(number, text)):
-                        yield number, line
-        except OSError as error:
-            words = f"{self.file}: cannot be read as a trace: {error.strerror}"
-            raise UsageError(words) from error
+        with plainfiles.named(self.file) as stream:
+            for number, text in enumerate(stream, 1):
+                if text.strip() and (line := self._line(number, text)):
+                    yield number, line
 
     def _line(self, number: int, text: bytes) -> Line | None:
         try:

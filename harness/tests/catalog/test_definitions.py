@@ -292,7 +292,7 @@ def test_a_file_that_is_no_text_or_cannot_be_read_is_told(copy: Path) -> None:
     (copy / "scenarios/extra.toml").unlink()
     (copy / "scenarios/suites.toml").unlink()
     (copy / "scenarios/suites.toml").mkdir()
-    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: Is a directory"):
+    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: it is a folder; give"):
         read(copy)
 
 

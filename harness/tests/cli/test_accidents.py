@@ -100,10 +100,19 @@ def run(clone: Clone, resume: Path | None = None, **more: Any) -> session.Ended:
     return session.run(options, known, paths.tools(), quiet)
 
 
-@pytest.mark.parametrize("writes", [1, 4, 7])
-def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
-    inside: Clone, monkeypatch: pytest.MonkeyPatch, writes: int
+FULL = (sqlite3.SQLITE_FULL, "database or disk is full", "free some space")
+FAILS = "see what the system's log says of the disk, move the folder if it fails"
+BROKEN = (sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error", FAILS)
+OTHER = (sqlite3.SQLITE_BUSY, "database is locked", "see that nothing else writes to the folder")
+
+
+@pytest.mark.parametrize(
+    ("writes", "accident"), [(1, FULL), (4, FULL), (7, FULL), (4, BROKEN), (1, OTHER)]
+)
+def test_a_disk_that_fails_leaves_the_samples_readable_and_resumable(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch, writes: int, accident: tuple[int, str, str]
 ) -> None:
+    code, words, remedy = accident
     inside.runner("a")
     inside.runner("b")
     insert = store.insert_records
@@ -114,7 +123,9 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
         insert(db, run, records)
         left -= 1
         if left < 0:
-            raise sqlite3.OperationalError("database or disk is full")
+            error = sqlite3.OperationalError(words)
+            error.sqlite_errorcode = code
+            raise error
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "insert_records", until_full)
@@ -122,8 +133,8 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
             run(inside)
     path = inside.latest().path
     assert str(told.value) == (
-        f"{path / store.FILE}: could not be written: database or disk is full. What was written "
-        f"stays readable; free some space and run: ./just run --resume {path}"
+        f"{path / store.FILE}: could not be written: {words}. What was written "
+        f"stays readable; {remedy} and run: ./just run --resume {path}"
     )
     done = measured_order(inside.latest())
     assert done == planned_order(inside.latest())[: len(done)]

@@ -1,6 +1,7 @@
 """`./just workload`: from a file to a recommendation, with the user's database as it was."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -213,8 +214,8 @@ def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
         (("init", "x.toml"), "init takes a file and a database: init my.toml --database app.db"),
         (("my.toml", "other.toml"), "expected one FILE, verify FILE, or init FILE --database"),
         (("verify",), "expected one FILE, verify FILE, or init FILE --database DATABASE"),
-        (("verify", "absent.toml"), "CLONE/absent.toml: cannot be read as a workload: No such"),
-        (("absent.toml",), "CLONE/absent.toml: cannot be read as a workload: No such file"),
+        (("verify", "absent.toml"), "CLONE/absent.toml: cannot be read: No such"),
+        (("absent.toml",), "CLONE/absent.toml: cannot be read: No such file"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -254,6 +255,116 @@ def test_a_fault_ends_it_at_once_with_the_database_as_it_was(
     assert (service.root / "app.db").read_bytes() == before
     assert sorted(file.name for file in service.root.glob("app.db*")) == ["app.db"]
     assert not [*(service.root / "toolchain" / "databases").rglob("*.db")]
+
+
+DRAWN = 'sql = "SELECT id FROM document WHERE title = ?"\nparameters = [{ type = "text", '
+HOSTILE = [
+    (
+        f'[query.a]\n{DRAWN}generator = "text", min = 9, max = 1_000_000_000 }}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters: values of 1,000,000,000 characters; 33,554,432 at "
+            "most are measured"
+        ),
+    ),
+    (
+        f'[query.a]\n{DRAWN}generator = "blob", min = 9, max = 2_000_000 }}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters: 4,096 values of 2,000,000 characters do not fit into "
+            "memory; give a smaller max"
+        ),
+    ),
+    (
+        f'[query.a]\n{DRAWN}generator = "text", min = 9, max = 3 }}]',
+        "CLONE/my.toml:4: query.a.parameters: min is 9 and max 3; give a max that is not below min",
+    ),
+    (
+        f'[query.a]\n{DRAWN}generator = "permutation", max = 1_000_000_000_000 }}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters: a permutation of 1,000,000,000,001 numbers; it has "
+            "10,000,000 at most; draw integers"
+        ),
+    ),
+    (
+        f'[query.a]\n{DRAWN}generator = "integer", max = {2**62}, scale = 9 }}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters: a parameter has more than the 64 bits of SQLite's "
+            "integers; leave it out"
+        ),
+    ),
+    (
+        f'[query.a]\n{DRAWN}generator = "pattern", pattern = "{{:99999999999}}" }}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters[0].pattern: braces hold the number, with a width "
+            "below 1000, such as {:07d}"
+        ),
+    ),
+    (
+        f'[query.a]\nsql = "SELECT ?1"\nparameters = [{2**64}]',
+        (
+            "CLONE/my.toml:4: query.a.parameters: a parameter has more than the 64 bits of SQLite's "
+            "integers; leave it out"
+        ),
+    ),
+    (
+        '[query.a]\nsql = "SELECT length(?)"\nparameters = "SELECT zeroblob(40000000) FROM event"',
+        (
+            "CLONE/my.toml:4: query.a.parameters: 2 rows of parameters have more than 64 MB, which is "
+            "the most that is bound; give fewer rows, or shorter values"
+        ),
+    ),
+    (
+        f"seed = {'9' * 5000}",
+        (
+            "CLONE/my.toml: not TOML: an integer has thousands of digits, and SQLite's have 64 bits; "
+            "correct it"
+        ),
+    ),
+    (
+        f"a = {'[' * 20_000}{']' * 20_000}",
+        "CLONE/my.toml: it is nested deeper than 64 levels; take the brackets or dots out",
+    ),
+    (
+        f"{'.'.join('a' * 100)} = 1",
+        "CLONE/my.toml: it is nested deeper than 64 levels; take the brackets or dots out",
+    ),
+    (
+        'trace = "a\\u0000.jsonl"',
+        "CLONE/my.toml:2: trace: it holds the character U+0000, which no path can; take it out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), HOSTILE, ids=lambda text: text[-40:])
+def test_what_would_fill_the_memory_or_break_python_is_refused(
+    service: Clone, text: str, message: str
+) -> None:
+    service.write("my.toml", f'database = "app.db"\n{text}\n')
+    done = service.sqlitmus("workload", "verify", "my.toml")
+    assert (done.code, done.out, done.err) == (2, "", f"sqlitmus: {message}\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("name", ["my.toml", "app.db", "app.jsonl"])
+def test_a_pipe_under_the_name_of_a_file_is_refused(service: Clone, name: str) -> None:
+    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    service.write("app.jsonl", '{"sql": "SELECT 1"}\n')
+    (service.root / name).unlink()
+    os.mkfifo(service.root / name)
+    done = service.sqlitmus("workload", "verify", "my.toml")
+    assert (done.code, done.out, done.err) == (
+        *(2, ""),
+        (
+            f"sqlitmus: CLONE/{name}: cannot be read: it is a pipe or a device; give the path of a "
+            "file\n"
+        ),
+    )
+
+
+def test_a_byte_order_mark_before_the_toml_is_read_over(service: Clone) -> None:
+    service.runner("a")
+    service.write("my.toml", f"\ufeff{FILE.strip()}")
+    done = service.sqlitmus("workload", "verify", "my.toml")
+    assert done.code == 0, done.err
 
 
 def test_an_interrupted_workload_goes_on_unless_its_database_changed(service: Clone) -> None:

@@ -101,6 +101,19 @@ def test_a_second_run_is_refused_with_who_and_what_to_do() -> None:
     assert f"pid {other.pid} since 20" in str(said)
 
 
+def test_a_system_that_hides_its_processes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hidden(pid: int | None = None) -> psutil.Process:
+        raise psutil.NoSuchProcess(pid or os.getpid())
+
+    monkeypatch.setattr(psutil, "Process", hidden)
+    with pytest.raises(NotFit) as told, lock.hold("a", wait=False, say=print):
+        pass
+    assert str(told.value) == (
+        "the system tells nothing of this process, so that what a run starts could not be ended "
+        "with it; mount /proc, without hidepid"
+    )
+
+
 def test_a_run_that_ended_leaves_nothing(file: Path) -> None:
     with holding("night") as other:
         end(other)

@@ -94,7 +94,7 @@ def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog)
             '[limits]\ndurability = "some"\n[query.a]\nsql = "SELECT 1"\n',
             "my.toml:3: limits.durability: Input should be 'full' or 'normal'",
         ),
-        ("query = ", "my.toml: cannot be read as a workload: "),
+        ("query = ", "my.toml: not TOML: "),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(
@@ -318,7 +318,7 @@ def test_no_value_of_a_bad_line_is_told(traced: Traced) -> None:
 
 def test_an_absent_trace_is_told(write: Write, catalog: Catalog) -> None:
     source = read(write('trace = "gone.jsonl"\n'), catalog)
-    with pytest.raises(UsageError, match=r"gone\.jsonl: cannot be read as a trace: No such file"):
+    with pytest.raises(UsageError, match=r"gone\.jsonl: cannot be read: No such file"):
         with_queries(source, print)
 
 

@@ -263,7 +263,11 @@ def test_a_slow_query_says_how_many_rows_are_bound(
     text = '[query.a]\nsql = "SELECT id FROM document WHERE id > ?"\nparameters = [1, 2, 3, 4]\n'
     spec = made(text).scenarios["a"]
     assert spec.steps[0].rows == 2
-    assert spec.notes == ["It is so slow that 2 of 4 rows of parameters are bound."]
+    few = "It takes so long, or gives so much, that 2 of 4 rows of parameters are bound."
+    assert spec.notes == [few]
+    monkeypatch.undo()
+    monkeypatch.setattr(statements, "MOST_ANSWERED", 2000)  # 100 rows of 8 bytes are one answer
+    assert made(text).scenarios["a"].notes == [few]
 
 
 def test_all_faults_are_told_at_once(made: Callable[[str], Catalog]) -> None:

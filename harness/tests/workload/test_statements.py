@@ -1,8 +1,11 @@
 """What SQLite says of a user's statements, and which of them are refused."""
 
+import signal
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import closing
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -201,8 +204,8 @@ def test_a_value_goes_to_each_place_of_its_name() -> None:
 def test_a_slow_query_binds_no_more_rows_than_time_allows() -> None:
     whole = pool([[n] for n in range(64)], 1, distinct=False)
     assert whole
-    assert bearable(whole, 1.0) == whole
-    few = bearable(whole, BEARABLE / 9)
+    assert bearable(whole, 1.0, 8) == whole
+    few = bearable(whole, BEARABLE / 9, 8)
     assert few
     assert few.rows == whole.rows[:8]
 
@@ -237,6 +240,31 @@ def test_what_never_ends_is_ended(connection: sqlite3.Connection) -> None:
     endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t"
     with pytest.raises(Refused, match="takes longer than"), limited(connection, 0.01):
         connection.execute(f"SELECT max(n) FROM ({endless})").fetchall()
+
+
+@pytest.mark.parametrize("within", ["function", "handler"])
+def test_a_ctrl_c_within_a_query_ends_it_as_one(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, within: str
+) -> None:
+    clock = count()
+
+    def pressed() -> float:
+        if next(clock) == 9:
+            signal.raise_signal(signal.SIGINT)
+        return 0.0
+
+    if within == "function":
+        connection.create_function("pressed", 0, pressed)
+    else:
+        connection.create_function("pressed", 0, lambda: 0)
+        monkeypatch.setattr(time, "monotonic", pressed)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    endless = "WITH RECURSIVE n(i) AS (SELECT pressed() UNION ALL SELECT pressed() + i FROM n)"
+    try:
+        with pytest.raises(KeyboardInterrupt), limited(connection):
+            connection.execute(f"{endless} SELECT max(i) FROM n").fetchall()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_query_at_random_gives_the_same_rows_for_the_same_seed(
