@@ -20,7 +20,8 @@ from sqlitmus.vocabulary.verdicts import ClaimMetric, PublishedKind
 
 
 class CellTemplate(Model):
-    """A case id, and a runner when the claim compares two runners."""
+    """A case id, and a runner when the claim compares two runners, or one of a runner's versions,
+    such as `node@24.13.0`."""
 
     case: str
     runner: str | None = None
@@ -357,9 +358,12 @@ def _cells(group: ClaimGroup, row: ClaimRow, catalog: Catalog) -> Iterator[str]:
 
 def _cell(case: str, runner: str, catalog: Catalog) -> Iterator[str]:
     """What is wrong with a cell that a claim names."""
-    if runner not in catalog.runners:
-        yield unknown("runner", runner, catalog.runners)
+    name, at, version = runner.partition("@")
+    if name not in catalog.runners:
+        yield unknown("runner", name, catalog.runners)
         return
+    if at and not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        yield f"runner {runner!r}: expected an exact version, such as {name}@1.2.3"
     try:
         scenario, axes = parse_case(case, catalog)
     except UsageError as error:

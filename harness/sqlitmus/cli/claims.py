@@ -61,6 +61,17 @@ def again(subjects: list[str], tools: Tools) -> Tools:
     return Tools({**tools.paths, **dict(text.split("=", 1) for text in subjects)}, tools.missing)
 
 
+def with_versions(
+    claims: list[Claim], catalog: Catalog, tools: Tools, *, quiet: bool = False
+) -> tuple[Catalog, Tools]:
+    """The same with the versions of runners that the claims compare, fetched where npm has them."""
+    from sqlitmus.compare.subject import with_versions
+
+    named = dict.fromkeys(runner for claim in claims for _, runner in claim.cells())
+    texts = [runner for runner in named if "@" in runner]
+    return with_versions(texts, catalog, tools, quiet=quiet)
+
+
 def with_builds(claims: list[Claim]) -> list[Claim]:
     """The claims with the builds of Node in their rows, in place of what stands for them."""
     builds = {stands_in: runner for runner, stands_in, _ in BUILDS.values()}
@@ -165,6 +176,7 @@ def claims(
         label=options.label or "claims",
         subjects=subjects,
     )
+    catalog, tools = with_versions(chosen, catalog, tools, quiet=options.quiet)
     if plan:
         foretell(options, catalog, tools)
         return

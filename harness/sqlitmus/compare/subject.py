@@ -444,6 +444,29 @@ def with_subjects(
     return changed, resolved.catalog, resolved.tools
 
 
+def with_versions(
+    texts: Iterable[str], catalog: Catalog, tools: Tools, *, quiet: bool = False
+) -> tuple[Catalog, Tools]:
+    """The same with `texts`, runners in exact versions, as runners of these names; one that cannot
+    be had is missing, with the reason."""
+    for text in texts:
+        try:
+            of = resolve([text], catalog, tools, quiet=quiet)
+            catalog, tools = of.catalog, of.tools
+        except (NotFit, UsageError) as error:
+            subject = parse(text, catalog.runners)
+            spec = catalog.runners[subject.runner]
+            folder = catalog.folders[subject.runner]
+            absent = {"name": text, "title": f"{spec.title}, {subject.version}", "tool": text}
+            added = {
+                "runners": {**catalog.runners, text: spec.model_copy(update=absent)},
+                "folders": {**catalog.folders, text: folder},
+            }
+            catalog = catalog.model_copy(update=added)
+            tools = Tools(tools.paths, {**tools.missing, text: str(error)})
+    return catalog, tools
+
+
 def copies(text: str, count: int, catalog: Catalog, tools: Tools) -> Resolved:
     """`count` equal runners made of the subject `text`, each with a number. Raises as `resolve`."""
     single = resolve([text], catalog, tools)

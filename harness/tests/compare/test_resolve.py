@@ -14,7 +14,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
-from sqlitmus.compare.subject import Resolved, resolve
+from sqlitmus.compare.subject import Resolved, resolve, with_versions
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -108,6 +108,19 @@ def test_subjects_are_runners_of_the_catalogue(known: Catalog, tools: Tools) -> 
     assert fetched.command[0].endswith(f"/node_modules/{NODE}/bin/node")
     assert threaded.spec.engine == {"threading": "serialized"}
     assert threaded.command == [tools.paths["rust"], "--driver", "rusqlite"]
+
+
+def test_a_version_that_cannot_be_had_is_missing_with_the_reason(
+    known: Catalog, tools: Tools
+) -> None:
+    texts = ["node@24.1.0", "node@25.0.0", "rust@1.2.3"]
+    catalog, told = with_versions(texts, known, tools, quiet=True)
+    assert set(catalog.runners) == {*known.runners, *texts}
+    fetched, unknown, none = runners.discover(catalog, texts, told)
+    assert fetched.description
+    assert fetched.description.identity.runtime.version == "24.1.0"
+    assert unknown.missing == "npm has no node 25.0.0; the nearest are 24.1.0, 24.2.0"
+    assert (none.missing or "").startswith("rust has no versions to choose from")
 
 
 def test_fingerprints_differ_between_subjects(known: Catalog, tools: Tools, tmp_path: Path) -> None:
