@@ -354,7 +354,8 @@ def _fill(
     if "copy" in spec:
         connection.execute(insertion(table, spec))
         return
-    count = size if spec["rows"] == "size" else int(str(spec["rows"]))
+    rows = str(spec["rows"])
+    count = int(rows if rows.isdecimal() else generate.bound(rows, size))
     columns: list[Sequence[generate.Value]] = []
     for name, generator in spec.items():
         if isinstance(generator, scenario_Generator):

@@ -27,7 +27,7 @@ AXES = {
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
     *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts", "binding"),
-    *("set", "pages"),
+    *("set", "pages", "columns", "table"),
 }
 
 
@@ -47,7 +47,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("foo-in-transaction", "key", "key-table", "icons", "threads", "texts"),
         *("people-process", "events-window", "writer-and-readers", "all-nullable"),
         *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
-        *("commit", "transfer", "transfer-alone", "transfer-savepoints", "json", "blobs"),
+        *("commit", "transfer", "transfer-alone", "transfer-savepoints", "json", "northwind", "columns", "foo-first", "blobs"),
         *("service-mixed", "service-writers", "service-checkpoint", "service-bulk"),
         *("service-open", "service-memory", "service-event-loop"),
         "service-tenants",
