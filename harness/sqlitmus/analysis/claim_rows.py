@@ -21,7 +21,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import Counts, PlannedCase
-from sqlitmus.results.claims import Band, Group, Row, Unit
+from sqlitmus.results.claims import AGREE, Band, Group, Row, Unit
 from sqlitmus.results.ranking import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
@@ -177,13 +177,14 @@ MS_NS = 1e6
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by
-    block."""
+    block; and those of the authors' own programs, where they ran."""
 
     claim: int
     group: claims.ClaimGroup
     row: Row
     unit: Unit | None = None
     times: tuple[Array, Array] | None = None
+    theirs: tuple[Array, Array] | None = None
 
     @property
     def width(self) -> float:
@@ -271,8 +272,9 @@ class Draft:
 
 def drafted(
     series: Series, number: int, group: claims.ClaimGroup, have: int | None
-) -> Iterator[Draft]:
-    """The rows of a group, once for each runner; `have` are the machine's cores."""
+) -> Iterator[tuple[Draft, tuple[str, str] | None]]:
+    """The rows of a group, once for each runner, and the authors' programs for them; `have` are the
+    machine's cores."""
     for row in group.rows:
         unit = MS_NS if group.compare == "difference" else 1
         published = None if row.published is None else row.published * unit
@@ -288,7 +290,7 @@ def drafted(
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
         if why:
-            yield Draft(number, group, replace(blank, reason=why))
+            yield Draft(number, group, replace(blank, reason=why)), row.theirs
             continue
         for base, new in group.pairs(row):
             named = replace(
@@ -298,9 +300,9 @@ def drafted(
                 new="/".join(new),
             )
             try:
-                yield _measured(series, base, new, Draft(number, group, named))
+                yield _measured(series, base, new, Draft(number, group, named)), row.theirs
             except NotHereError as error:
-                yield Draft(number, group, replace(named, reason=str(error)))
+                yield Draft(number, group, replace(named, reason=str(error))), row.theirs
 
 
 def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
@@ -328,16 +330,45 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
     return replace(draft, row=row, unit=unit, times=(base_times, new_times))
 
 
+PROCESS = {"wall": "wall_ns", "cpu time": "cpu_ns"}
+
+
+def _beside(run: RunData, draft: Draft, programs: tuple[str, str] | None) -> Draft:
+    """The draft with what the authors' `programs` gave for base and new, or why nothing."""
+    claim = run.plan.claims[draft.claim]
+    if programs is None:
+        return draft
+    if claim.name not in run.plan.sources:
+        why = "not run: give --source"
+        return replace(draft, row=replace(draft.row, no_theirs=why))
+    sides = [
+        [block.authors.get(f"{claim.name}/{each}") for block in run.blocks] for each in programs
+    ]
+    problems = [one.problem for side in sides for one in side if one and one.problem]
+    if problems or not any(map(any, sides)):
+        why = (
+            f"failed: {problems[0]}" if problems else "not run: a program that it needs is missing"
+        )
+        return replace(draft, row=replace(draft.row, no_theirs=why))
+    field = PROCESS.get(draft.group.metric, "printed_ns")
+    of = [
+        np.array([one and getattr(one, field) for one in side], dtype=np.float64) for side in sides
+    ]
+    return replace(draft, theirs=(of[0], of[1]))
+
+
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
     """Per claim its groups. Verdicts are corrected together over all rows with a published
     ratio."""
     drafts = [
-        draft
+        _beside(run, draft, programs)
         for number, claim in enumerate(run.plan.claims)
         for group in claim.groups
-        for draft in drafted(series, number, group, cores(run.machine))
+        for draft, programs in drafted(series, number, group, cores(run.machine))
     ]
-    finished = list(zip(drafts, _finished(drafts, Question.of(run.plan)), strict=True))
+    question = Question.of(run.plan)
+    rows = _with_theirs(drafts, _finished(drafts, question), question)
+    finished = list(zip(drafts, rows, strict=True))
 
     def of(group: claims.ClaimGroup) -> Group:
         units: list[Unit] = [d.unit for d in drafts if d.group is group and d.unit]
@@ -426,6 +457,28 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     return _once(drafts, rows)
 
 
+def _with_theirs(drafts: Sequence[Draft], rows: Sequence[Row], question: Question) -> list[Row]:
+    """The rows with the ratios of the authors' own programs, block by block as ours."""
+    shown = list(rows)
+    for n, draft in enumerate(drafts):
+        if draft.theirs is not None:
+            logs = log_times(draft.theirs[0]) - log_times(draft.theirs[1])
+            means, _ = estimates(logs[None], question.sessions)
+            ends = (optional(each)[0] for each in (means.mean, *means.interval()))
+            value, low, high = (None if end is None else exp(end) for end in ends)
+            if value is not None:
+                shown[n] = _held(replace(shown[n], theirs=Interval(value, low, high)))
+    return shown
+
+
+def _held(row: Row) -> Row:
+    """The row without a word on the publication, if its authors' programs disagree with it."""
+    if not row.disagrees or row.verdict is None:
+        return row
+    reason = f"more than {AGREE - 1:.0%} between ours and the authors' programs; else {row.verdict}"
+    return replace(row, verdict=ClaimWord.OTHER_WORK, reason=reason.replace("%", " %"))
+
+
 def _figures(of: Draft, expected: Expectation | None) -> Band | None:
     if expected is None:
         return None
@@ -486,7 +539,8 @@ def _reason(of: Draft, finding: Finding, alone: Position) -> str:
 def _share(of: Draft, finding: Finding) -> str:
     """The end of the interval that bounds the effect, as a share of the published one."""
     none, published, ends = 0 if of.row.saves else 1, of.row.published, of.row.ends
-    assert published is not None and ends is not None
+    assert published is not None
+    assert ends is not None
     short = finding.position == "short"
     if of.row.kind == "range":
         published = ends[0] if short == (published > none) else ends[1]

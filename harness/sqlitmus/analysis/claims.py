@@ -15,6 +15,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.evidence import Evidence
 from sqlitmus.results.claims import (
     Claim,
     Group,
@@ -30,6 +31,7 @@ from sqlitmus.results.claims import (
 )
 from sqlitmus.results.report import ClaimOutcomes, Runner, Statement
 from sqlitmus.vocabulary.detail import bounds
+from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
 
 _RATES = ("steady", "loop")
@@ -206,6 +208,14 @@ def _claim(
         threads=[_threads(series, each) for each in claim.tables if each.kind == "scaling"],
         histograms=[_histograms(series, each) for each in claim.tables if each.kind == "histogram"],
         contradicts=claim.contradicts,
+        evidence=_pinned(claim.evidence) if claim.evidence else "",
+    )
+
+
+def _pinned(evidence: Evidence) -> str:
+    return (
+        f"{evidence.repository} at {evidence.commit[:7]} ({evidence.licence}): "
+        f"{counted(len(evidence.files), 'file')}, pinned by their hashes"
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.evidence import Evidence
 from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary.contract import Model
@@ -34,7 +35,8 @@ class ClaimRow(Model):
     shown without a verdict. `said` quotes the publication. `ends` are between what the figure lies,
     where `said` does not state it, such as by the ticks of a clock, and of a range always. A bound
     is "at least" or "at most" an effect of this size. `values` fill the braces of the group's
-    cells. The `key` rows decide the claim; without key rows, all rows do.
+    cells; `theirs` are the authors' programs for base and new. The `key` rows decide the claim;
+    without key rows, all rows do.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ClaimRow(Model):
     ends: Ends | None = None
     said: str = ""
     values: dict[str, str] = {}
+    theirs: tuple[str, str] | None = None
     untestable: str = ""
     key: bool = False
 
@@ -55,8 +58,8 @@ class ClaimGroup(Model):
     of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
     holds when the interval lies within the factor `tolerance` of 1, or within what the publication
     could tell from it; of an effect `tolerance` is what another machine may change it by, as
-    `stats.expectation.Expectation` says, and decides no word. The machine needs at least `cores` cores to show the claim. A group of nothing
-    but untestable rows names no cells.
+    `stats.expectation.Expectation` says, and decides no word. The machine needs at least `cores`
+    cores to show the claim. A group of nothing but untestable rows names no cells.
     """
 
     title: str
@@ -97,6 +100,10 @@ class Lessons(Model):
     compatible: str = (
         "The effect is here, too; whether it is as large as published, more blocks would tell."
     )
+    other_work: str = (
+        "The authors' own programs behave otherwise here than this repetition: mend it before you "
+        "take anything from it."
+    )
     different: str
     larger: str = ""
     unresolved: str
@@ -133,6 +140,7 @@ class Claim(Model):
     published_on: str
     hypothesis: str
     contradicts: str = ""
+    evidence: Evidence | None = None
     differences: list[str] = []
     untestable: list[str] = []
     pins: Annotated[int, Field(ge=0)] = 0
@@ -242,6 +250,8 @@ def file_name(name: str, files: Iterable[str]) -> str:
 
 # A factor beyond which "the same size" means nothing.
 WIDEST = 10.0
+# Metrics that any process has.
+PROCESS = ("wall", "cpu time")
 _TEXTS = ("title", "source", "published_on", "hypothesis")
 
 
@@ -256,6 +266,7 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
     for name, lesson in claim.lessons:
         if name in claim.lessons.model_fields_set and not str(lesson).strip():
             yield ("lessons", name), "is empty; say what that outcome means for a service"
+    yield from _without_program(claim)
     for number, group in enumerate(claim.groups):
         at = ("groups", number)
         contradictory = [(at, problem) for problem in _contradictory(group)]
@@ -263,6 +274,21 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
     for number, table in enumerate(claim.tables):
         for cell in product(table.cases, table.runners):
             yield from ((("tables", number), problem) for problem in _cell(*cell, catalog))
+
+
+def _without_program(claim: Claim) -> Iterator[tuple[Place, str]]:
+    """Rows whose `theirs` is no program of the claim's evidence, or not of what they compare."""
+    programs = claim.evidence.programs if claim.evidence else {}
+    for number, group in enumerate(claim.groups):
+        for index, row in enumerate(group.rows):
+            at = ("groups", number, "rows", index, "theirs")
+            for name in row.theirs or ():
+                if name not in programs:
+                    yield at, unknown("program in the claim's evidence", name, programs)
+                elif group.metric not in PROCESS and "?P<figure>" not in programs[name].prints:
+                    yield at, f"{name} prints no figure, so it has only the times of its process"
+            if row.theirs and group.compare == "difference":
+                yield at, "the authors' programs are compared by ratios; leave it out"
 
 
 def contradictions(claims: Mapping[str, Claim]) -> Iterator[tuple[str, str]]:
@@ -337,7 +363,8 @@ def _figure(group: ClaimGroup, row: ClaimRow) -> Iterator[str]:
     if row.kind == "range" and row.ends is None:
         yield "a range needs `ends`, such as ends = [3, 6]"
     if row.ends and not 0 < row.ends[0] <= row.published <= row.ends[1] < float("inf"):
-        yield f"{row.published:g} does not lie between its ends, {row.ends[0]:g} and {row.ends[1]:g}"
+        low, high = row.ends
+        yield f"{row.published:g} does not lie between its ends, {low:g} and {high:g}"
     low, high = 1 / group.tolerance, group.tolerance
     if group.expects == "no effect" and not low <= row.published <= high:
         yield (

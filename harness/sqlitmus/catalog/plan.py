@@ -47,19 +47,20 @@ class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the names of runners per case id.
 
     `blocks` counts those of all `sessions` together, which are `pause_s` seconds apart. `subjects`
-    are the texts that a comparison was given, precise enough to resolve again. `gate` is the
-    slowdown, as a share of the time, that fails a comparison, and `strict` says whether a case too
-    noisy to tell does so, too; a confirmation names the run that it `confirms`. `canary` is the
-    runner that runs twice in each case; `canaries` overrides it for some, "" for none. `machine` is
-    the machine's name in merged reports; `definitions` has a hash of each scenario, profile and
-    fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
-    counts have rounds; the work of a single thread is done on `processor`, where there is one.
-    `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
-    cell that has several. `sets` are cases that take part in so many of the first blocks only, of
-    each of the `sittings`, which were begun one by one. Where the time of the `budget` was up
-    earlier, `blocks` are those that there was time for, in place of `foreseen`.
-    `ended` are these and those that were settled at a planned look, with the blocks that they have;
-    it is empty in the file, and known when a run is read.
+    are the texts that a comparison was given, precise enough to resolve again, `sources` by claim
+    the folders that hold its evidence. `gate` is the slowdown, as a share of the time, that fails a
+    comparison, and `strict` says whether a case too noisy to tell does so, too; a confirmation
+    names the run that it `confirms`. `canary` is the runner that runs twice in each case;
+    `canaries` overrides it for some, "" for none. `machine` is the machine's name in merged
+    reports; `definitions` has a hash of each scenario, profile and fixture, by kind and name. In
+    the scheme `relay` the processes of a case take turns where their counts have rounds; the work
+    of a single thread is done on `processor`, where there is one. `rerun` is the command that
+    repeats the run, `pins` are the processors of the processes of a cell that has several. `sets`
+    are cases that take part in so many of the first blocks only, of each of the `sittings`, which
+    were begun one by one. Where the time of the `budget` was up earlier, `blocks` are those that
+    there was time for, in place of `foreseen`. `ended` are these and those that were settled at a
+    planned look, with the blocks that they have; it is empty in the file, and known when a run is
+    read.
     """
 
     schema_version: Literal[2] = SCHEMA
@@ -96,6 +97,7 @@ class Plan(Model):
     definitions: dict[str, str] = {}
     rerun: str = ""
     subjects: list[str] = []
+    sources: dict[str, str] = {}
     gate: float | None = None
     strict: bool = False
     confirms: str | None = None
@@ -106,6 +108,17 @@ class Plan(Model):
     processor: int | None = None
     forced: bool = False
     ended: dict[str, int] = {}
+
+    @property
+    def programs(self) -> list[str]:
+        """The subjects, and the folders whose programs run beside the cells, with a hash of what is
+        run of them."""
+        sources = [
+            f"{claim.name}={self.sources[claim.name]}+{_hash(claim.evidence)}"
+            for claim in self.claims
+            if claim.name in self.sources and claim.evidence
+        ]
+        return [*self.subjects, *sources]
 
     @property
     def names(self) -> list[str]:
@@ -209,6 +222,10 @@ class Plan(Model):
                 f"{self.blocks} blocks cannot be divided into {self.sessions} sessions"
             )
         return self
+
+
+def _hash(model: Model) -> str:
+    return hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:16]
 
 
 def _unique(what: str, names: list[str]) -> None:

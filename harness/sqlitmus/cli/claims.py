@@ -139,6 +139,15 @@ def claims(
         ),
     ] = None,
     plan: PlanOnly = False,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            parser=paths.given,
+            metavar="DIR",
+            help="A clone of what a claim was published with: its authors' own programs run beside "
+            "ours. Claims say which commit.",
+        ),
+    ] = None,
     format_: Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
@@ -147,7 +156,7 @@ def claims(
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles
-    from sqlitmus.catalog import definitions
+    from sqlitmus.catalog import definitions, evidence
     from sqlitmus.run import session
 
     check_format(format_)
@@ -168,6 +177,8 @@ def claims(
     if build:
         tools, subjects = given(build, catalog, tools)
         chosen = with_builds(chosen)
+    pinned = {claim.name: claim.evidence for claim in chosen if claim.evidence}
+    sources = evidence.matching(pinned, source or [])
     options = replace(
         options,
         kind="claims",
@@ -175,6 +186,7 @@ def claims(
         pins=_pins(pins, chosen),
         label=options.label or "claims",
         subjects=subjects,
+        sources={name: str(folder) for name, folder in sources.items()},
     )
     catalog, tools = with_versions(chosen, catalog, tools, quiet=options.quiet)
     if plan:

@@ -77,7 +77,7 @@ def run(
         ended = comparison.resume(resume, options, catalog, tools, progress, force=force)
         finish(ended, progress, explain=explain)
     if resume and planned:
-        planning.check_programs(resume, planned.subjects, force=force)
+        planning.check_programs(resume, planned.programs, force=force)
     if resume and planned and planned.kind == "selftest":
         of = copies(planned.subjects[0], len(planned.runners), catalog, tools)
         ended = session.resume(resume, options, of.catalog, of.tools, progress, force=force)

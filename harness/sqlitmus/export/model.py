@@ -53,7 +53,8 @@ class ClaimRow(Part):
     """One published figure and the one measured here, on one machine.
 
     Ratios are base / new: how many times as fast the new cell is, unlike all others of an export.
-    Of a row that compares by difference, `published`, `same_`, `allowed_` and `judged_` are nanoseconds, too.
+    Of a row that compares by difference, `published`, `same_`, `allowed_` and `judged_` are
+    nanoseconds, too.
     """
 
     machine: str
@@ -102,6 +103,12 @@ class ClaimRow(Part):
     """Of a row that compares by difference: base less new."""
     saves_ns_low: Annotated[Number, "difference.low"]
     saves_ns_high: Annotated[Number, "difference.high"]
+    theirs: Annotated[Number, "theirs.value"]
+    """The ratio of the authors' own programs here; empty where they did not run."""
+    theirs_low: Annotated[Number, "theirs.low"]
+    theirs_high: Annotated[Number, "theirs.high"]
+    disagrees: bool
+    """Whether ours and theirs lie so far apart that they do different work."""
     judged_low: Annotated[Number, "judged.0"]
     """The lower end of the ratio at the level of the correction."""
     judged_high: Annotated[Number, "judged.1"]

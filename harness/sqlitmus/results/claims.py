@@ -15,6 +15,8 @@ from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord, PublishedKind
 Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]
 Ends = tuple[float, float]
+# Intervals of ours and of the authors' program that are farther apart are of different work.
+AGREE = 1.1
 # None is no end.
 Band = tuple[float, float | None]
 
@@ -36,10 +38,11 @@ class Row:
 
     As ratios or differences: `ends` are between what it was published, `same` those of what counts
     as that, `judged` those of the interval held against it, which the correction drew out, and
-    `allowed` what another machine may make of it, which decides nothing. `against` is the ratio here over the published one, from least / most to most / least:
-    both uncertainties are in it. `needed` is about how many
-    blocks would settle an open row. `repeats` names the row of the claim that shows the same
-    measurement, and is counted in its place."""
+    `allowed` what another machine may make of it, which decides nothing. `against` is the ratio
+    here over the published one, from least / most to most / least: both uncertainties are in it.
+    `theirs` is what the authors' own programs gave here, `no_theirs` why nothing. `needed` is about
+    how many blocks would settle an open row. `repeats` names the row of the claim that shows the
+    same measurement, and is counted in its place."""
 
     name: str
     runner: str
@@ -62,6 +65,8 @@ class Row:
     allowed: Band | None = None
     against: Interval | None = None
     judged: Ends | None = None
+    theirs: Interval | None = None
+    no_theirs: str = ""
     needed: int | None = None
     repeats: str = ""
 
@@ -69,6 +74,15 @@ class Row:
     def figure(self) -> Interval | None:
         """The ratio or difference that was measured."""
         return self.difference if self.saves else self.ratio
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the authors' programs gave another figure here: more than 10 % of time lies
+        between the two intervals."""
+        ours, theirs = self.ratio, self.theirs
+        if not (ours and ours.low and ours.high and theirs and theirs.low and theirs.high):
+            return False
+        return max(ours.low / theirs.high, theirs.low / ours.high) > AGREE
 
     @property
     def expects_effect(self) -> bool:
@@ -203,7 +217,8 @@ class Claim:
 
     `strip` has the words of the deciding rows in their order, `lessons` the advice for each. Of
     those rows `decisive` is the first of the word that weighs most, and stands in the group of the
-    title `place`; `absent` is why others of them are not testable here. `contradicts` names a claim whose publication says otherwise, "" if none."""
+    title `place`; `absent` is why others of them are not testable here. `contradicts` names a claim
+    whose publication says otherwise, `evidence` says what the claim pins; "" if none."""
 
     name: str
     title: str
@@ -223,6 +238,12 @@ class Claim:
     threads: list[Threads]
     histograms: list[Histograms]
     contradicts: str = ""
+    evidence: str = ""
+
+    @property
+    def other_work(self) -> list[Row]:
+        """The rows whose figure here is not that of the authors' own programs."""
+        return [row for group in self.groups for row in group.rows if row.disagrees]
 
     @property
     def counts(self) -> dict[ClaimWord, int]:

@@ -110,17 +110,29 @@ class Record:
     detail: Detail | None = None
 
 
+class Authored(Model):
+    """A program of a claim's authors that ran once: the times of its process, and the figure that
+    it printed, if any. After a `problem` it has none of them."""
+
+    wall_ns: int | None = None
+    cpu_ns: int | None = None
+    printed_ns: float | None = None
+    problem: str | None = None
+
+
 class Block(Model):
     """One pass over all cells: the machine before and after it.
 
-    `idle` is by runner the CPU time that its processes took while they waited for their turns, as a
-    share of that wait: the median of those that waited.
+    `authors` has what programs of claims' authors came to, by `claim/program`. `idle` is by runner
+    the CPU time that its processes took while they waited for their turns, as a share of that wait:
+    the median of those that waited.
     """
 
     block: int
     before: Conditions
     after: Conditions
     idle: dict[str, float] = {}
+    authors: dict[str, Authored] = {}
 
     @property
     def seconds(self) -> float:

@@ -171,7 +171,14 @@ _OPPOSITE = {verdict: _opposite(verdict) for verdict in Verdict}
 Style = Literal["same", "near", "other", "turned", "open"]
 # Which of a claim's lessons belongs to a word.
 LessonName = Literal[
-    "reproduced", "compatible", "different", "larger", "unresolved", "reversed", "untestable"
+    "reproduced",
+    "compatible",
+    "different",
+    "larger",
+    "other_work",
+    "unresolved",
+    "reversed",
+    "untestable",
 ]
 
 
@@ -242,6 +249,13 @@ class ClaimWord(StrEnum):
         "reversed",
         "a significant effect in the other direction",
     )
+    OTHER_WORK = (
+        "not the same work",
+        "\u2260 !",
+        "turned",
+        "other_work",
+        "the authors\u2019 own programs give another figure here: this is no word on them",
+    )
     NOT_RESOLVED = (
         "not resolved",
         "\u25a1 ?",
@@ -265,6 +279,7 @@ class ClaimWord(StrEnum):
 
 
 DECISIVE = [
+    ClaimWord.OTHER_WORK,
     ClaimWord.REVERSED,
     ClaimWord.NO_EFFECT,
     ClaimWord.SMALLER,

@@ -14,8 +14,8 @@ from sqlitmus.catalog import fixture, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, of_claims
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.plan import ASPECTS, differences, facts
+from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
 from sqlitmus.vocabulary.errors import UsageError

@@ -1,19 +1,24 @@
 """`claims` as a whole: what it lists, measures, prints and writes."""
 
+import hashlib
 import json
 import re
 import shlex
+from collections.abc import Callable
+from itertools import count
 from math import exp
+from pathlib import Path
 
 import pytest
 
 from sqlitmus.machine import system
 from sqlitmus.results import machines as data
 from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough
-from tests.fakes.instant import Desk, Pace, even
+from tests.fakes.instant import Desk, Pace, even, jitter
 from tests.machines.folders import ask
 from tests.render.printing import opened
 
@@ -63,8 +68,8 @@ def claims(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Call:
 def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     done = claims("faster", *OPTIONS)
     assert done.code == 0, done.err
-    assert "1 published claim, measured here: reproduced." in done.out
-    assert "✓ reproduced" in done.out
+    assert "1 published claim, measured here by 1 deciding figure: reproduced." in done.out
+    assert "■ reproduced" in done.out
     assert f"Run again: ./just claims faster {shlex.join(OPTIONS)}" in done.out
     assert "report: CLONE/results/STAMP-claims/report.html" in done.err
     run = desk.clone.latest()
@@ -153,9 +158,99 @@ def test_a_planted_claim_gets_the_word_of_its_truth(
     desk.instant.paces |= {"old": repeating(share, noise), "new": even(1000, "new")}
     done = claims("faster", *OPTIONS)
     assert done.code == 0, done.err
-    assert f"1 published claim, measured here: {word}." in done.out
+    assert f"1 published claim, measured here by 1 deciding figure: {word}." in done.out
     (line,) = [line for line in done.out.splitlines() if line.startswith("The new one is faster  ")]
-    assert re.search(rf" {word} +1\.24× ", line)
+    first, *_ = word.split(" than ")
+    assert re.search(rf" {first}( than)? +1\.24× ", line)
+
+
+SCRIPT = "the authors' own benchmark"
+EVIDENCE = f"""
+[evidence]
+repository = "https://example.org/bench"
+commit = "{"ab" * 20}"
+licence = "MIT"
+files = {{ "bench.js" = "{hashlib.sha256(SCRIPT.encode()).hexdigest()}" }}
+
+[evidence.programs.old]
+command = ["{{python}}", "bench.js", "old"]
+prints = "(?P<figure>[0-9.]+) ns"
+
+[evidence.programs.new]
+command = ["{{python}}", "bench.js", "new"]
+prints = "(?P<figure>[0-9.]+) ns"
+
+[lessons]"""
+
+
+@pytest.fixture
+def beside(desk: Desk) -> Callable[[float], str]:
+    """Pins a program of authors that finds the old one so many times as slow; its folder."""
+    file = "scenarios/claims/a-faster.toml"
+    desk.clone.replace(file, "\n[lessons]", EVIDENCE)
+    desk.clone.replace(file, 'said = "+20 %"', 'said = "+20 %", theirs = ["old", "new"]')
+    desk.clone.write("theirs/bench.js", SCRIPT)
+
+    def give(ratio: float) -> str:
+        runs = count()
+
+        def run(command: list[str], folder: Path, log: Path) -> Timing:
+            assert (folder / "bench.js").read_text("utf-8") == SCRIPT
+            times = {"old": 1000 * ratio, "new": 1000}
+            ns = times[command[-1]] * jitter(command[-1], next(runs))
+            log.write_text(f"took {ns:.1f} ns", "utf-8")
+            return Timing(5, 4, 1, 0)
+
+        desk.instant.author = run
+        return str(desk.clone.root / "theirs")
+
+    return give
+
+
+def test_the_authors_own_program_stands_beside_ours(
+    desk: Desk, claims: Call, beside: Callable[[float], str]
+) -> None:
+    done = claims("faster", *OPTIONS, "--source", beside(1.2))
+    assert done.code == 0, done.err
+    (row,) = (
+        data.load((desk.clone.latest().path / "summary.json").read_bytes()).claims[0].groups[0].rows
+    )
+    assert row.theirs is not None
+    assert row.theirs.value == pytest.approx(1.2, rel=0.01)
+    assert not row.disagrees
+    assert "Not the same work" not in done.out
+    assert "--source CLONE/theirs" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("ratio", [0.6, 2.4])
+def test_a_wrong_transcription_is_caught_by_the_authors_own_program(
+    claims: Call, beside: Callable[[float], str], ratio: float
+) -> None:
+    """Half the text, or another binding: ours gives 1.2, theirs does not."""
+    done = claims("faster", *OPTIONS, "--source", beside(ratio))
+    assert done.code == 0, done.err
+    words = " ".join(done.out.split())
+    assert "measured here by 1 deciding figure: not the same work." in words
+    assert re.search(rf"a row: the authors' own programs give {ratio}\d*\u00d7", words)
+    assert words.index("Not the same work") < words.index("Outcome")
+
+
+def test_without_their_folder_the_column_says_how_to_run_it(
+    claims: Call, beside: Callable[[float], str]
+) -> None:
+    beside(1.2)
+    assert "not run: give --source" in " ".join(claims("faster", *OPTIONS).out.split())
+
+
+def test_a_folder_of_something_else_is_refused_before_anything_runs(
+    desk: Desk, claims: Call, beside: Callable[[float], str]
+) -> None:
+    folder = beside(1.2)
+    desk.clone.write("theirs/bench.js", "something else")
+    done = claims("faster", *OPTIONS, "--source", folder)
+    assert done.code == 2
+    assert "bench.js is another than that of abababa" in done.err
+    assert not (desk.clone.root / "results").exists()
 
 
 def test_a_claims_run_is_rendered_again_from_its_folder(

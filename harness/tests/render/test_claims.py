@@ -38,6 +38,7 @@ from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
 from tests.render.test_html import HOSTILE, parse
 
+
 @pytest.fixture(scope="module")
 def kept() -> Report:
     """The run of all claims that the example page shows."""
@@ -182,19 +183,19 @@ def test_no_line_shows_a_figure_with_the_word_of_another_row(
     report: Report, long: Report, kept: Report
 ) -> None:
     for each in (report, long, kept):
-        for claim, line in zip(each.claims, claims.answers(each.claims).rows, strict=True):
+        for of_claim, line in zip(each.claims, claims.answers(each.claims).rows, strict=True):
             signs, word, published, here = line.cells
             shown = [
-                row
-                for group in claim.groups
-                for row in group.rows
-                if (row.verdict, claims.figure_of(row), claims.here(row))
+                one
+                for of_group in of_claim.groups
+                for one in of_group.rows
+                if (one.verdict, claims.figure_of(one), claims.here(one))
                 == (word.text, published, here)
             ]
-            assert claim.decisive in shown
+            assert of_claim.decisive in shown
             assert line.style == word.style
             assert signs.mark is not None
-            assert len(signs.mark.symbol) == len(claim.strip)
+            assert len(signs.mark.symbol) == len(of_claim.strip)
             assert word.mark is not None
             assert word.mark.symbol in signs.mark.symbol
 

@@ -39,8 +39,14 @@ class Fake:
         self.problem: Exception | None = None
 
     def execute(
-        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        log: Path,
+        timeout_s: float,
+        folder: Path | None = None,
     ) -> Timing:
+        assert folder is None
         assert (command, environment, log.name, timeout_s) == (["run"], {"A": "b"}, "x.log", 2.0)
         if self.problem:
             raise self.problem

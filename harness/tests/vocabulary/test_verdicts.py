@@ -57,7 +57,8 @@ def test_a_verdict_is_its_words_in_json_and_text() -> None:
 
 
 def test_what_refutes_a_claim_decides_before_what_agrees() -> None:
-    assert sorted(ClaimWord, key=lambda word: word.decides)[:3] == [
+    assert sorted(ClaimWord, key=lambda word: word.decides)[:4] == [
+        ClaimWord.OTHER_WORK,
         ClaimWord.REVERSED,
         ClaimWord.NO_EFFECT,
         ClaimWord.SMALLER,

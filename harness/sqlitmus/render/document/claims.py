@@ -55,6 +55,7 @@ COLUMNS = [
     Column("verdict", "verdict", "text"),
     Column("blocks", "blocks"),
 ]
+THEIRS = Column("theirs", "theirs here [95 %]")
 DIFFERENCE = Column("difference", "less here [95 %]")
 SIZE = Column("here", "× as small here [95 %]")
 # Ratio and medians that are farther apart stand beside each other.
@@ -72,6 +73,8 @@ def rows_of(ident: str, group: Group) -> Section:
         rest = Folded(tally(folded), [row_of(row, group) for row in folded], "rows")
     here = DIFFERENCE if group.compare == "difference" else SIZE if group.metric == "file" else None
     columns = [here if here and column.id == "here" else column for column in COLUMNS]
+    if any(row.theirs or row.no_theirs for row in group.rows):
+        columns.insert(3, THEIRS)
     table = Table(ident, ROW, columns, [row_of(row, group) for row in shown], rest)
     return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
 
@@ -88,6 +91,7 @@ def row_of(row: Row, group: Group) -> TableRow:
             Cell(row.runner),
             published(row),
             here(row),
+            *([theirs(row)] if any(each.theirs or each.no_theirs for each in group.rows) else []),
             times(row, group),
             Cell(
                 f"{text}: {why}" if why else text,
@@ -120,6 +124,13 @@ def here(row: Row) -> Cell:
     if row.figure is None:
         return Cell(NONE)
     return Cell(*_written(row, row.figure), emphasis="strong", value=row.figure)
+
+
+def theirs(row: Row) -> Cell:
+    """What the authors' own programs gave here, or why nothing."""
+    if row.theirs is None:
+        return Cell(row.no_theirs or NONE, style="na")
+    return Cell(*fmt.ratio(row.theirs), value=row.theirs)
 
 
 def _written(row: Row, figure: Interval) -> tuple[str, str]:
@@ -406,8 +417,8 @@ def deciding(claim: Claim) -> str:
 
 
 def outcome(claim: Claim) -> str:
-    """What decides the claim, as a sentence: "no memory statistics (2 threads at once), rust: no
-    effect: 1.00\u00d7 [0.98, 1.02] here, published 3.55\u00d7. Of 4 rows: 2 no effect, 2 \u2026"."""
+    """What decides the claim, as sentences: "no memory statistics (2 threads at once), rust: no
+    effect: 1.00\u00d7 [0.98, 1.02] here, published 3.55\u00d7. Of 4 rows that decide: \u2026"."""
     row = claim.decisive
     text = f"{row.name} ({claim.place.partition(':')[0]})"
     text = ", ".join(filter(None, (text, row.runner)))
@@ -420,6 +431,15 @@ def outcome(claim: Claim) -> str:
         text += f" Of {len(claim.strip)} rows that decide: {sentences.outcome(claim.counts)}."
         text += "".join(f" Not testable: {why}." for why in claim.absent)
     return text
+
+
+def other_work(row: Row) -> str:
+    """What it means that the authors' own programs gave another figure here, as sentences."""
+    ours, own = (" ".join(filter(None, (c.text, c.bounds))) for c in (here(row), theirs(row)))
+    return (
+        f"{row.name}: the authors' own programs give {own} here, and this repetition {ours}. It "
+        "does other work than they do, so its word is not about the publication."
+    )
 
 
 def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
@@ -443,7 +463,8 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
-            text = f"Another publication says otherwise: {other.title} (here: {deciding(other) or other.decisive.verdict})."
+            came = deciding(other) or other.decisive.verdict
+            text = f"Another publication says otherwise: {other.title} (here: {came})."
             yield Paragraph(text, link=f"claim-{other.name}")
             return
     if claim.contradicts:
@@ -455,12 +476,16 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
+    for row in claim.other_work:
+        yield "Not the same work", other_work(row)
     yield "Outcome", outcome(claim)
     for word, lesson in claim.lessons:
         yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
     yield "Hypothesis", claim.hypothesis
     yield "Source", claim.source
     yield "Published on", claim.published_on
+    if claim.evidence:
+        yield "Evidence", claim.evidence
     yield "Here", "; ".join(claim.here)
     for text in claim.differences:
         yield "Different here", text

@@ -292,9 +292,9 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
                 "nothing": "Nothing was measured.",
             }[about.measured]
         case ClaimOutcomes():
-            count, rows = counted(about.claims, "published claim"), sum(about.counts.values())
-            deciding = f"{counted(rows, 'figure')} that decide them"
-            return ended(f"{count}, measured here; of {deciding}: {outcome(about.counts)}")
+            count = counted(about.claims, "published claim")
+            rows = counted(sum(about.counts.values()), "deciding figure")
+            return ended(f"{count}, measured here by {rows}: {outcome(about.counts)}")
         case Unpaired():
             return unpaired(about)
         case Holding():

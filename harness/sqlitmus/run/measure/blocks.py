@@ -16,6 +16,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import conditions
 from sqlitmus.machine.conditions import probe
 from sqlitmus.run.measure.agenda import CANARY, Agenda, Slot
+from sqlitmus.run.measure.authors import Authors
 from sqlitmus.run.processes.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
 from sqlitmus.run.processes.turns import Turns
@@ -227,6 +228,10 @@ class Measuring:
         self.late = self._warned = False
         self._done = 0  # slots since a sentence told how many
         self._idle: dict[str, list[float]] = {}  # of the block under way, by runner
+        self._authors = Authors(
+            *(plan.claims, plan.sources, context.tools),
+            *(context.invocations.executor, context.scratch),
+        )
         context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
@@ -348,9 +353,15 @@ class Measuring:
             if not self.perform(together):
                 return False
             remaining.did(sum(map(self.agenda.seconds, together)))
+        authors = self._authors.block(block, self._plan.seed)
+        if authors and self._context.stop.requested > 1:
+            return False
+        for name, each in authors.items():
+            if each.problem:
+                self._context.progress.insist(f"the authors' program {name}: {each.problem}")
         idle = {runner: median(shares) for runner, shares in self._idle.items()}
         after = conditions.read(probe())
-        record = Block(block=block, before=before, after=after, idle=idle)
+        record = Block(block=block, before=before, after=after, idle=idle, authors=authors)
         self._directory.add_block(record)
         self._passes.append(record)
         if block + 1 < self.agenda.blocks:  # the last one's page is the report

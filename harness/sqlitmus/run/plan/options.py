@@ -181,6 +181,7 @@ class Options:
     correction: Correction = "bh"
     rerun: str = ""
     subjects: list[str] = field(default_factory=list[str])
+    sources: dict[str, str] = field(default_factory=dict[str, str])
     claims: list[Claim] = field(default_factory=list[Claim])
     pins: list[int] = field(default_factory=list[int])
     confirms: str | None = None

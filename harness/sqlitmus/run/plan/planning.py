@@ -61,7 +61,7 @@ def _record(subject: str) -> Path:
 # Options that the plan has as they were given.
 KEPT = (
     *("kind", "size", "correction", "margin", "rerun", "subjects", "gate", "strict", "confirms"),
-    *("claims", "workload", "advice", "pins"),
+    *("claims", "sources", "workload", "advice", "pins"),
 )
 
 
@@ -285,7 +285,7 @@ def prepare(
         records,
         tested.read_text(encoding="utf-8") if tested.exists() else None,
     )
-    remember(plan.subjects)
+    remember(plan.programs)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)

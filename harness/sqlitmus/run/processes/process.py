@@ -390,9 +390,15 @@ class Executor(Protocol):
     """Runs one command to its end. Hyperfine is the real one; tests have their own."""
 
     def execute(
-        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        log: Path,
+        timeout_s: float,
+        folder: Path | None = None,
     ) -> Timing:
-        """Timing of `command`; its output goes to `log`. Raises TimeoutError, RuntimeError."""
+        """Timing of `command`, started in `folder`, by default in this process's own; its output
+        goes to `log`. Raises TimeoutError, RuntimeError."""
         ...
 
     def kill(self) -> None:
@@ -414,7 +420,12 @@ class Hyperfine:
         self._runner: list[psutil.Process] = []
 
     def execute(
-        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        log: Path,
+        timeout_s: float,
+        folder: Path | None = None,
     ) -> Timing:
         """See Executor."""
         self._export.unlink(missing_ok=True)
@@ -423,6 +434,7 @@ class Hyperfine:
             process = self._process = subprocess.Popen(
                 self.command_line(command),
                 env=environment,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -113,6 +113,8 @@ class Context:
     size: str
     prober: Prober
     relay: Relay | None  # None where the system cannot let processes take turns
+    tools: paths.Tools
+    scratch: Path
     starts: bool = True
 
     @property
@@ -207,6 +209,8 @@ def opened(
                     size,
                     prober,
                     relay,
+                    tools,
+                    scratch,
                     start,
                 )
         finally:

@@ -490,8 +490,7 @@ def test_the_headline_counts_the_rows_that_decide() -> None:
     report = analyse(make(claim(group(row("same"))), second))
     assert report.kind == "claims"
     assert headline(report) == [
-        "2 published claims, measured here; of 2 figures that decide them: 1 reproduced, 1 "
-        "reversed."
+        "2 published claims, measured here by 2 deciding figures: 1 reproduced, 1 reversed."
     ]
     first = report.claims[0].decisive
     assert (first.name, first.published) == ("same mode", 2.0)

@@ -1,0 +1,88 @@
+"""What a claim pins: whose files fit, and what their programs print."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import claims
+from sqlitmus.catalog.evidence import Evidence, Program, matching
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
+from tests.known import KNOWN
+
+
+def evidence(text: str, *files: str, needs: tuple[str, ...] = ()) -> Evidence:
+    """Evidence whose `files` all hold `text`."""
+    pinned = dict.fromkeys(files, hashlib.sha256(text.encode()).hexdigest())
+    return Evidence(
+        repository="https://example.org/bench", commit="ab" * 20, licence="MIT", files=pinned,
+        needs=[*needs], hint="in it, run npm install",
+    )  # fmt: skip
+
+
+def test_a_folder_is_for_the_claims_whose_files_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "bench.js").write_text("one", "utf-8")
+    pinned = {
+        "same": evidence("one", "bench.js"),
+        "again": evidence("one", "bench.js"),
+        "other": evidence("two", "bench.js"),
+    }
+    assert matching(pinned, [tmp_path]) == {"same": tmp_path, "again": tmp_path}
+    assert matching(pinned, []) == {}
+
+
+def test_a_folder_of_another_revision_is_refused_with_what_differs(tmp_path: Path) -> None:
+    (tmp_path / "bench.js").write_text("one", "utf-8")
+    pinned = {
+        "far": evidence("two", "bench.js", "a.js", "b.js"),
+        "near": evidence("two", "bench.js", needs=("node_modules/mark",)),
+    }
+    with pytest.raises(UsageError) as caught:
+        matching(pinned, [tmp_path])
+    assert str(caught.value) == (
+        f"--source {tmp_path} is not what the claim near was published with: bench.js is another "
+        "than that of abababa; node_modules/mark is missing: in it, run npm install. Expected "
+        "https://example.org/bench at abababa"
+    )
+    assert [*pinned["far"].differences(tmp_path)][1:] == [
+        "a.js: No such file or directory",
+        "b.js: No such file or directory",
+    ]
+    with pytest.raises(UsageError, match="no claim of these names programs"):
+        matching({}, [tmp_path])
+
+
+def test_a_program_s_own_figure_is_read_off_its_output() -> None:
+    rate = Program(command=["run"], prints=r"x (?P<figure>[\d,]+) ops/sec", rate=True)
+    assert rate.figure("small x 2,000,000 ops/sec \u00b10.1%") == pytest.approx(500)
+    time = Program(command=["run"], prints=r"(?P<figure>[\d.]+) ns")
+    assert time.figure("took 12.5 ns") == pytest.approx(12.5)
+    assert Program(command=["run"], prints="50000 rows").figure("read 50000 rows") is None
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ("read 25000 rows", "it printed 'read 25000 rows', not what matches"),
+        ("", "it printed 'nothing', not"),
+        ("0 ns", "it printed the figure 0, which is no time"),
+    ],
+)
+def test_a_program_that_did_other_work_has_no_figure(output: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Program(command=["run"], prints=r"50000 rows|(?P<figure>\d+) ns").figure(output)
+
+
+def test_the_claims_that_pin_evidence_run_all_of_its_programs() -> None:
+    pinned = {
+        name: claim
+        for name, claim in claims.read(paths.SCENARIOS / "claims", KNOWN).items()
+        if claim.evidence and claim.evidence.programs
+    }
+    assert {"encoding", "better-sqlite3"} <= pinned.keys()
+    for claim in pinned.values():
+        assert claim.evidence
+        used = {name for row in claim.rows for name in row.theirs or ()}
+        assert used == claim.evidence.programs.keys()
+        assert claim.evidence.licence

@@ -1,0 +1,139 @@
+"""The programs of a claim's authors: copied, set up, run in each block, and given up."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog.claims import Claim
+from sqlitmus.run.measure.authors import Authors
+from sqlitmus.run.processes.process import Timing
+from sqlitmus.store.file import Authored
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit
+from tests.analysis.claims import claim_runs
+
+SCRIPT = "print('their program')"
+
+
+@dataclass
+class Fake:
+    """An executor: what each command prints by its last word, and what it was asked."""
+
+    prints: dict[str, str]
+    codes: dict[str, int] = field(default_factory=dict[str, int])
+    commands: list[tuple[list[str], Path | None]] = field(
+        default_factory=list[tuple[list[str], Path | None]]
+    )
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+
+    def execute(
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        log: Path,
+        timeout_s: float,
+        folder: Path | None = None,
+    ) -> Timing:
+        assert timeout_s > 0
+        self.environment = environment
+        self.commands.append((command, folder))
+        log.write_text(self.prints.get(command[-1], ""), "utf-8")
+        return Timing(1000, 600, 300, self.codes.get(command[-1], 0))
+
+    def kill(self) -> None: ...
+
+    def resident(self) -> int:
+        return 0
+
+    def ran(self) -> list[str]:
+        """The last words of the commands so far, which are forgotten."""
+        words = [command[-1] for command, _ in self.commands]
+        self.commands.clear()
+        return words
+
+
+def program(word: str, tool: str = "node") -> dict[str, object]:
+    return {
+        "command": ["{" + tool + "}", "bench.js", word],
+        "prints": r"(?P<figure>\d+) ns",
+        "folder": "run",
+    }
+
+
+def claim(**more: object) -> Claim:
+    evidence = {
+        "repository": "https://example.org/bench",
+        "commit": "ab" * 20,
+        "licence": "MIT",
+        "files": {"run/bench.js": hashlib.sha256(SCRIPT.encode()).hexdigest()},
+        "setup": [{"command": ["{node}", "seed"], "prints": "", "folder": "run"}],
+        "programs": {"new": program("new"), "old": program("old")},
+        **more,
+    }
+    group = claim_runs.group(claim_runs.row("same"))
+    return Claim.model_validate(claim_runs.claim(group, evidence=evidence))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "clone" / "run").mkdir(parents=True)
+    (tmp_path / "clone" / "run" / "bench.js").write_text(SCRIPT, "utf-8")
+    return tmp_path / "clone"
+
+
+def authors(executor: Fake, source: Path, of: Claim | None = None) -> Authors:
+    tools = paths.Tools({"node": "/bin/node"}, {})
+    scratch = source.parent
+    return Authors([of or claim()], {"modes": str(source)}, tools, executor, scratch)
+
+
+def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(source: Path) -> None:
+    fake = Fake({"new": "100 ns", "old": "250 ns"})
+    made = authors(fake, source)
+    copy = source.parent / "authors-modes" / "run"
+    assert fake.commands == [(["/bin/node", "seed"], copy)]
+    assert (copy / "bench.js").read_text("utf-8") == SCRIPT
+    assert fake.environment["NODE_PATH"].startswith(str(source / "node_modules"))
+    fake.commands.clear()
+    came = [made.block(number, 7) for number in range(2)]
+    first, second = (words := fake.ran())[:2], words[2:]
+    assert sorted(first) == ["new", "old"]
+    assert second == first[::-1]
+    assert came[0] == came[1] == {
+        "modes/new": Authored(wall_ns=1000, cpu_ns=900, printed_ns=100),
+        "modes/old": Authored(wall_ns=1000, cpu_ns=900, printed_ns=250),
+    }  # fmt: skip
+
+
+def test_a_program_that_goes_wrong_is_not_run_again(source: Path) -> None:
+    fake = Fake({"new": "100 ns", "old": "no database"}, {"new": 3})
+    made = authors(fake, source)
+    assert {name: each.problem for name, each in made.block(0, 7).items()} == {
+        "modes/new": "ended with exit code 3: 100 ns",
+        "modes/old": r"it printed 'no database', not what matches '(?P<figure>\\d+) ns'",
+    }
+    assert made.block(1, 7) == {}
+
+
+def test_without_a_folder_nothing_of_theirs_runs(source: Path) -> None:
+    fake = Fake({})
+    tools = paths.Tools({}, {})
+    assert Authors([claim()], {}, tools, fake, source.parent).block(0, 7) == {}
+    assert not fake.commands
+
+
+def test_a_program_whose_tool_is_not_there_is_left_out(source: Path) -> None:
+    made = authors(Fake({"new": "1 ns"}), source, claim(
+        programs={"new": program("new"), "old": program("old", "a build")}
+    ))  # fmt: skip
+    assert [*made.block(0, 7)] == ["modes/new"]
+
+
+def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -> None:
+    with pytest.raises(NotFit, match=r"modes: set-up: ended with exit code 1"):
+        authors(Fake({}, {"seed": 1}), source)
+    (source / "run" / "bench.js").write_text("half of it", "utf-8")
+    with pytest.raises(NotFit, match=r"the claim modes: run/bench\.js is another"):
+        authors(Fake({}), source)
