@@ -5,6 +5,7 @@ from pathlib import Path
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner, Prober
+from sqlitmus.vocabulary.contract import Features
 from tests.contract.performed import TWINS
 from tests.contract.started import RUNNERS, command, description, lacking, of_runners
 from tests.known import KNOWN
@@ -29,6 +30,6 @@ def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
     ]
     runner = Installed(spec, line, environment, None, None, "")
     prober = Prober(tmp_path, 60)
-    for question in freshness.questions(manners, features["integers"], spec):
+    for question in freshness.questions(manners, Features.model_validate(features), spec):
         answer = prober.ask(question, runner, tmp_path / "log")
         assert answer == ("ok", None), (tmp_path / "log").read_text("utf-8")

@@ -9,13 +9,11 @@ from sqlitmus.render.document.parts import in_words
 from sqlitmus.vocabulary import paths
 from tests.fakes.clone import PROFILES, SCENARIOS, Clone
 from tests.faults.fault import Fault, Seen
+from tests.faults.memory import IN_A_TRANSACTION, around_iterations
 from tests.faults.stage import Stage, use_tool
 from tests.faults.verdict import measured
 
 COUNTER = "sync-counter"
-LOOPS = "runners/javascript/loops.js"
-BEFORE = "  let { checksum, rows, affected } = total;\n  ${surroundings.setup}"
-AFTER = "  total.checksum = checksum; total.rows = rows; total.affected = affected;"
 DURABLE = """
 [durable]
 title = "Durable"
@@ -66,11 +64,8 @@ def in_one_transaction(*runners: str) -> Callable[[Stage], Seen]:
 
     def play(stage: Stage) -> Seen:
         clone = stage.real()
-        for old, new in (
-            (BEFORE, '{} ${{verify}} || db.exec("BEGIN");'),
-            (AFTER, '{} ${{verify}} || db.exec("COMMIT");'),
-        ):
-            clone.replace(LOOPS, old, new.format(old))
+        for change in IN_A_TRANSACTION:
+            clone.replace(*change)
         seen = measured(clone, *runners, case="insert-autocommit", size="s")
         if seen.fate != "ok":
             return seen
@@ -86,11 +81,9 @@ def in_one_transaction(*runners: str) -> Callable[[Stage], Seen]:
 def off_in_the_loop(stage: Stage) -> Seen:
     """JavaScript turns syncs off in its loop, and on again before settings are read back."""
     clone = stage.real()
-    for old, new in (
-        (BEFORE, '{} db.exec("PRAGMA synchronous=OFF");'),
-        (AFTER, '{} db.exec("PRAGMA synchronous=FULL");'),
-    ):
-        clone.replace(LOOPS, old, new.format(old))
+    off, on = (f'db.exec("PRAGMA synchronous={value}");' for value in ("OFF", "FULL"))
+    for change in around_iterations(off, on):
+        clone.replace(*change)
     case = "insert-autocommit@profile=durable"
     return noticed(clone, "node", "rust-ffi", case=case)
 

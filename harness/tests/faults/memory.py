@@ -1,7 +1,7 @@
 """Answers that come from a memory, and values that a reader mistakes."""
 
 from tests.faults.fault import Fault
-from tests.faults.planted import Play, node_measured, node_verified
+from tests.faults.planted import Change, Play, node_measured, node_verified
 
 LOOPS = "runners/javascript/loops.js"
 ROW = "return `${before} const r = ${call}; if (r)"
@@ -60,6 +60,52 @@ WHERE_MEASURED = (
     ),
 )
 STALE = "stale: another process changed rows, and "
+WITHIN = STALE.replace("rows", "rows within an iteration") + "`get` (prepared, object) returned the"
+BEFORE = "  let { checksum, rows, affected } = total;\n  ${surroundings.setup}"
+AFTER = "  total.checksum = checksum; total.rows = rows; total.affected = affected;"
+
+
+def around_iterations(before: str, after: str) -> list[Change]:
+    """What is done before and after each measured iteration."""
+    return [
+        (LOOPS, BEFORE, f"{BEFORE} if (!${{verify}}) {{ {before} }}"),
+        (LOOPS, AFTER, f"{AFTER} if (!${{verify}}) {{ {after} }}"),
+    ]
+
+
+VERSION = 'statements.now = db.prepare("PRAGMA data_version").get().data_version;'
+ROWS_UNTIL_CHANGED = around_iterations(
+    f"{VERSION} if (statements.now !== statements.then) statements.rows = new Map();",
+    "statements.then = statements.now;",
+)
+GET_FROM_ROWS = (
+    LOOPS,
+    ROW,
+    (
+        "return `${before} const memo = statements.rows ??= new Map(), at = `"
+        " + `${index} + ':' + ${args.length ? 'j' : '0'};`"
+        " + ` if (!memo.has(at)) memo.set(at, ${call}); const r = memo.get(at); if (r)"
+    ),
+)
+COUNTS_UNTIL_CHANGED = around_iterations(
+    f"{VERSION} if (statements.now === statements.then) {{"
+    "  total.checksum = (checksum + statements.sum) | 0; total.rows = rows + statements.rows;"
+    "  return; } statements.sum = -checksum; statements.rows = -rows;",
+    "statements.then = statements.now; statements.sum += checksum; statements.rows += rows;",
+)
+IN_A_TRANSACTION = around_iterations('db.exec("BEGIN");', 'db.exec("COMMIT");')
+# a map of statements by their SQL, as many drivers have one
+KEPT = (
+    (
+        LOOPS,
+        "before: `const s = ${source.compile(step, q)}; ${hold}`,",
+        (
+            "before: `const kept = (statements.kept ??= new Map());"
+            " const s = kept.get(${q}) ?? ${source.compile(step, q)}; kept.set(${q}, s);`,"
+        ),
+    ),
+    (LOOPS, 'after: `${source.finalize("s")} ${release}`,', 'after: "",'),
+)
 
 FAULTS = [
     Fault(
@@ -114,5 +160,34 @@ FAULTS = [
         "wrong",
         "its rows are not those of the database",
         slow=True,
+    ),
+    Fault(
+        "rows kept until data_version changes, looked at once an iteration",
+        "javascript",
+        node_measured("get-pk", *ROWS_UNTIL_CHANGED, GET_FROM_ROWS),
+        "wrong",
+        WITHIN,
+    ),
+    Fault(
+        "iterations kept until data_version changes",
+        "javascript",
+        node_measured("get-pk", *COUNTS_UNTIL_CHANGED),
+        "wrong",
+        WITHIN,
+        slow=True,
+    ),
+    Fault(
+        "a read transaction held through an iteration in autocommit",
+        "javascript",
+        node_measured("get-pk", *IN_A_TRANSACTION),
+        "wrong",
+        WITHIN,
+    ),
+    Fault(
+        "a statement kept where it is to be compiled at each execution",
+        "javascript",
+        node_measured("get-pk@transaction=read,statement=adhoc", *KEPT),
+        "wrong",
+        "not compiled at each execution: the statement of `get` (adhoc, object)",
     ),
 ]

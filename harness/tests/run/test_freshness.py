@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +18,10 @@ from sqlitmus.run.measure import blocks
 from sqlitmus.run.processes.copies import BLOCK, Copies, Fixtures
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import freshness
-from sqlitmus.run.verify.freshness import Manner, Question
+from sqlitmus.run.verify.freshness import Gate, Manner, Question
 from sqlitmus.run.verify.invocations import Preparation
 from sqlitmus.run.verify.prober import Life, Verdict
-from sqlitmus.vocabulary.contract import Counts, Job, Result
+from sqlitmus.vocabulary.contract import Counts, Features, Job, Result, levels
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, long_enough
 from tests.known import KNOWN, case_of
@@ -29,6 +29,7 @@ from tests.known import KNOWN, case_of
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
 QUESTION = Question((ALL, GET), wide=True, nul=True, engine={})
+LOSSY = Features(levels=["core", "extras"], integers=["number", "bigint"])
 IDENTITY = {
     "runner": "b",
     "runtime": {"name": "R", "version": "1"},
@@ -45,7 +46,7 @@ def counts(question: Question, changed: int) -> Counts:
 
 def asked(question: Question = QUESTION, **changes: Any) -> Verdict:
     """The verdict on right answers with `changes`."""
-    answers = [counts(question, changed) for changed in range(len(question.manners) + 1)]
+    answers = [counts(question, changed) for changed in range(question.iterations)]
     right = {
         "contract": 2,
         "cell": "freshness",
@@ -60,27 +61,104 @@ def asked(question: Question = QUESTION, **changes: Any) -> Verdict:
 
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("nul", [True, False])
-def test_right_answers_are_ok(wide: bool, nul: bool) -> None:
-    assert asked(replace(QUESTION, wide=wide, nul=nul)) == ("ok", None)
+@pytest.mark.parametrize("gated", [True, False])
+def test_right_answers_are_ok(wide: bool, nul: bool, gated: bool) -> None:
+    assert asked(replace(QUESTION, wide=wide, nul=nul, gated=gated)) == ("ok", None)
+
+
+STALE = "stale: another process changed rows{}, and {} returned the old ones"
+BY_ALL, BY_GET = "`all` (prepared, object)", "`get` (prepared, object)"
 
 
 def test_the_manner_that_returned_old_rows_is_named() -> None:
-    first, second, third = (counts(QUESTION, changed) for changed in range(3))
-    words = "stale: another process changed rows, and `{}` (prepared, object) returned the old ones"
-    assert asked(answers=[first, first, third]) == ("wrong", words.format("all"))
-    assert asked(answers=[first, second, second]) == ("wrong", words.format("get"))
-    assert asked(answers=[first, first, first]) == ("wrong", words.format("all"))
+    first, second, third, last = (counts(QUESTION, changed) for changed in range(4))
+    for answers, name in (
+        ([first, first, third, last], BY_ALL),
+        ([first, second, second, last], BY_GET),
+        ([first, first, first, first], BY_ALL),
+    ):
+        assert asked(answers=answers) == ("wrong", STALE.format("", name))
+
+
+@pytest.mark.parametrize(
+    ("stale", "names"), [([0], BY_ALL), ([1], BY_GET), ([0, 1], f"{BY_ALL}, {BY_GET}")]
+)
+def test_rows_that_changed_within_an_iteration_are_new_ones(stale: list[int], names: str) -> None:
+    *before, _ = (counts(QUESTION, changed) for changed in range(4))
+    rows, checksum = freshness.right(QUESTION, 3, stale)
+    answers = [*before, (rows, 0, checksum)]
+    assert asked(answers=answers) == ("wrong", STALE.format(" within an iteration", names))
+
+
+ANEW = replace(QUESTION, manners=(GET._replace(statement="adhoc"), GET))
+
+
+def test_a_statement_that_was_compiled_once_is_named() -> None:
+    answers = [freshness.right(ANEW, changed, compiled_once=True) for changed in range(4)]
+    assert asked(ANEW, answers=[(rows, 0, checksum) for rows, checksum in answers]) == (
+        "wrong",
+        "not compiled at each execution: the statement of `get` (adhoc, object)",
+    )
+    assert asked(ANEW) == ("ok", None)
 
 
 def test_rows_that_never_were_are_wrong() -> None:
-    first, second, third = (counts(QUESTION, changed) for changed in range(3))
+    first, second, third, last = (counts(QUESTION, changed) for changed in range(4))
     other = (*second[:2], second[2] ^ 1)
-    by_all = "`all` (prepared, object)"
-    names = f"{by_all}, `get` (prepared, object)"
+    names = f"{BY_ALL}, {BY_GET}"
     reason = f"its rows are not those of the database, read by {names}"
-    assert asked(answers=[other, second, third]) == ("wrong", reason)
-    reason = f"another process changed rows, and {by_all} returned neither old nor new ones"
-    assert asked(answers=[first, other, third]) == ("wrong", reason)
+    assert asked(answers=[other, second, third, last]) == ("wrong", reason)
+    neither = "another process changed rows{}, and {} returned neither old nor new ones"
+    reason = neither.format("", BY_ALL)
+    assert asked(answers=[first, other, third, last]) == ("wrong", reason)
+    reason = neither.format(" within an iteration", names)
+    assert asked(answers=[first, second, third, other]) == ("wrong", reason)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    with closing(Gate(tmp_path / "rows.db")) as made:
+        yield made
+
+
+@pytest.fixture
+def through(gate: Gate, tmp_path: Path) -> Iterator[Callable[[], list[tuple[int]]]]:
+    """Goes through the gate as a runner does, and waits where it is shut."""
+    job = QUESTION.job(str(tmp_path / "rows.db"), "")
+    with closing(sqlite3.connect(":memory:", timeout=60)) as connection:
+        gate.open()
+        for sql in job.connection.setup:
+            connection.execute(sql)
+        yield lambda: connection.execute(job.steps[-1].sql).fetchall()
+
+
+def test_who_stands_at_the_gate_goes_through_after_the_change(
+    gate: Gate, through: Callable[[], list[tuple[int]]]
+) -> None:
+    changes: list[str] = []
+    gate.shut(lambda: changes.append("rows"))
+    assert through() == [(1,)]
+    assert changes == ["rows"]
+    assert through() == [(1,)]
+
+
+def test_a_gate_to_which_nobody_came_opens_without_a_change(
+    gate: Gate, through: Callable[[], list[tuple[int]]]
+) -> None:
+    changes: list[str] = []
+    gate.shut(lambda: changes.append("rows"))
+    gate.open()
+    assert through() == [(1,)]
+    assert changes == []
+
+
+def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "rows.db.gate")) as connection:
+        kept = connection.execute("SELECT id FROM door UNION ALL SELECT id FROM door")
+        assert kept.fetchone() == (1,)
+        gate.shut(lambda: pytest.fail("nobody stands there"))
+        gate.open()
+        assert kept.fetchone() == (1,)
 
 
 def test_a_value_that_the_checksum_does_not_see_is_in_the_digest() -> None:
@@ -91,7 +169,7 @@ def test_a_value_that_the_checksum_does_not_see_is_in_the_digest() -> None:
 
 
 def test_what_was_not_answered_is_failed() -> None:
-    assert asked(answers=[]) == ("failed", "its result has 0 answers to 3 iterations")
+    assert asked(answers=[]) == ("failed", "its result has 0 answers to 4 iterations")
     assert asked(digest=None) == ("failed", "its result has no digest, which was asked for")
     assert asked(status="unsupported", reason="no barrier") == ("unsupported", "no barrier")
     assert asked(status="failed", error={"message": "locked"}) == ("failed", "locked")
@@ -110,7 +188,7 @@ def test_a_run_asks_in_the_manners_of_its_cases() -> None:
     assert manners == {ALL, Manner("array", "number", "prepared", "get")}
     # A driver may have one shape for all statements of a connection.
     spec = KNOWN.runners["node"]
-    assert [q.manners for q in freshness.questions(manners, ["number", "bigint"], spec)] == [
+    assert [q.manners for q in freshness.questions(manners, LOSSY, spec)] == [
         (Manner("array", "number", "prepared", "get"),),
         (ALL,),
     ]
@@ -119,17 +197,26 @@ def test_a_run_asks_in_the_manners_of_its_cases() -> None:
 def test_integers_beyond_doubles_are_read_where_they_can_be() -> None:
     bigint = GET._replace(integers="bigint")
     node, rust = KNOWN.runners["node"], KNOWN.runners["rust"]
-    lossy = freshness.questions([GET, bigint], ["number", "bigint"], node)
+    lossy = freshness.questions([GET, bigint], LOSSY, node)
     assert {q.manners: q.wide for q in lossy} == {(GET,): False, (bigint,): True}
-    assert [q.wide for q in freshness.questions([GET], ["number"], rust)] == [True]
-    held = [row[-1] for row in QUESTION.stored(0, changed=False)]
+    assert [q.wide for q in freshness.questions([GET], Features(), rust)] == [True]
+    held = [row[-1] for row in QUESTION.stored(0, 0)]
     assert all(isinstance(value, int) and int(float(value)) != value for value in held)
+
+
+def test_a_runner_of_the_core_meets_no_gate() -> None:
+    spec = KNOWN.runners["node"]
+    for features, setups in (Features(), 0), (LOSSY, 2):
+        (question,) = freshness.questions([GET], features, spec)
+        job = question.job("rows.db", "")
+        assert len(job.connection.setup) == setups
+        assert levels(job) == ["core", *["extras"] * question.gated]
 
 
 def test_texts_hold_what_a_runner_says_that_they_can() -> None:
     for name in ("node", "deno"):
-        (question,) = freshness.questions([GET], ["number"], KNOWN.runners[name])
-        texts = [row[3] for row in question.stored(0, changed=True)]
+        (question,) = freshness.questions([GET], Features(), KNOWN.runners[name])
+        texts = [row[3] for row in question.stored(0, 1)]
         assert ["\0" in str(text) for text in texts] == [name == "node"] * 3
 
 

@@ -227,8 +227,8 @@ def _probes(
     """What `runner` is asked for these cases of it, and on which of them that bears."""
     catalog = context.catalog
     assert runner.description
-    integers = runner.description.features.integers
-    questions = freshness.questions(freshness.manners_of(cases, catalog), integers, runner.spec)
+    manners, features = freshness.manners_of(cases, catalog), runner.description.features
+    questions = freshness.questions(manners, features, runner.spec)
     loops = stalls.loops_of(cases, catalog).items()
     return [
         *((question, cases) for question in questions),
