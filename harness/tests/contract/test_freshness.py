@@ -1,10 +1,14 @@
-"""Each runner answers from the database in every manner that it has, and returns what it holds."""
+"""Each runner answers from the database in every manner that it has, and counts latencies from
+planned times in each open loop.
+"""
 
 from pathlib import Path
 
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.verify import freshness
-from sqlitmus.run.verify.freshness import Manner, Prober
+from sqlitmus.run.verify.freshness import Manner
+from sqlitmus.run.verify.prober import Prober
+from sqlitmus.run.verify.stalls import Loop, Stalls
 from sqlitmus.vocabulary.contract import Features
 from tests.contract.performed import TWINS
 from tests.contract.started import RUNNERS, command, description, lacking, of_runners
@@ -33,3 +37,22 @@ def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
     for question in freshness.questions(manners, Features.model_validate(features), spec):
         answer = prober.ask(question, runner, tmp_path / "log")
         assert answer == ("ok", None), (tmp_path / "log").read_text("utf-8")
+
+
+@of_runners([name for name in RUNNERS if name not in TWINS])
+def test_each_stall_shows_in_the_latencies(name: str, tmp_path: Path) -> None:
+    line, environment = command(name)
+    features = description(name)["features"]
+    loops = [
+        Loop("rate", None, writer=True, together=False),
+        Loop("sequence", None, writer=False, together=True),
+        *(
+            Loop("rate", thread, writer=False, together=False)
+            for thread in ("main", "worker")
+            if features.get("event_loop")
+        ),
+    ]
+    runner = Installed(KNOWN.runners[name], line, environment, None, None, "")
+    for loop in loops if "load" in features["levels"] else []:
+        answer = Prober(tmp_path, 60).ask(Stalls(loop, {}), runner, tmp_path / "log")
+        assert answer == ("ok", None), (loop, (tmp_path / "log").read_text("utf-8"))

@@ -1,6 +1,6 @@
 """The usual ways to plant a fault: a fake of some behaviour, and a runner of changed sources."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tests.faults.builds import build_dotnet, build_rust
@@ -36,10 +36,15 @@ def fake_measured(behaviour: str, case: str = "all") -> Play:
 
 
 def changed(
-    case: str, *changes: Change, runner: str = "node", timed: bool = True, size: str = "s"
+    case: str,
+    *changes: Change,
+    runner: str = "node",
+    timed: bool = True,
+    size: str = "s",
+    beside: Sequence[str] = (),
 ) -> Play:
-    """A runner with changed sources, built where it is compiled; measured, pilot included, or where
-    it is not `timed` verified."""
+    """A runner with changed sources, built where it is compiled; measured, pilot included, in turns
+    with those `beside` it, or where it is not `timed` verified."""
 
     def play(stage: Stage) -> Seen:
         clone = stage.real()
@@ -48,7 +53,7 @@ def changed(
         if runner in BUILDS:
             BUILDS[runner](clone)
         if timed:
-            return measured(clone, runner, case=case, size=size)
+            return measured(clone, runner, *beside, case=case, size=size)
         return verified(clone, runner, case, size=size)
 
     return play

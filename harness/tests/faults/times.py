@@ -6,6 +6,7 @@ from functools import partial
 from tests.faults.fault import Fault, Seen
 from tests.faults.planted import (
     Play,
+    changed,
     dotnet_verified,
     fake_measured,
     fake_verified,
@@ -40,13 +41,7 @@ def clock(old: str, new: str, file: str = "meeting.js", case: str = "get-pk") ->
 
 def clock_in_turns(old: str, new: str) -> Play:
     """Node with another clock, which takes turns with an honest runner."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        clone.replace("runners/javascript/meeting.js", old, new)
-        return measured(clone, "node", "python", case="get-pk", size="s")
-
-    return play
+    return node_measured("get-pk", ("runners/javascript/meeting.js", old, new), beside=["python"])
 
 
 def in_turns(behaviour: str) -> Play:
@@ -84,6 +79,20 @@ RUST_RECORDING, DOTNET_RECORDING = (
 )
 DOTNET_LATENCY = "Clock.Nanoseconds(last - from)"
 STOPPED = "is latency counted from the actual start?"
+USED = "after.cpu_ns - before.cpu_ns;"
+QUARTER = ("runners/javascript/iterations.js", USED, f"Math.round(({USED[:-1]}) / 4);")
+RUST_USED = "nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)"
+RUST_QUARTER = ("runners/rust/src/process/unix.rs", RUST_USED, f"({RUST_USED}) / 4")
+DOTNET_USED = "after.Cpu - before.Cpu"
+DOTNET_QUARTER = ("runners/dotnet/src/Usage.cs", DOTNET_USED, f"({DOTNET_USED}) / 4")
+THIRD = ("runners/javascript/peak.js", "Number(kib) * 1024", "Math.round(Number(kib) * 341)")
+DOTNET_THIRD = (
+    "runners/dotnet/src/Facts.cs",
+    "CultureInfo.InvariantCulture) * 1024",
+    "CultureInfo.InvariantCulture) * 341",
+)
+COUNTED = " of CPU time; the system counted "
+HYPERFINES = "; hyperfine saw "
 TIMES = "but its process lived "
 # Windows has no such pipes and signals; whether hyperfine sees memory there is not known.
 POSIX = [
@@ -319,6 +328,66 @@ FAULTS: list[Fault] = [
         DOTNET((DOTNET_RECORDING, DOTNET_LATENCY, f"Math.Min({DOTNET_LATENCY}, 20_000)")),
         "failed",
         STOPPED,
+        slow=True,
+        needs="dotnet",
+    ),
+    Fault(
+        "times halved where no turns are taken",
+        "javascript",
+        node_verified(
+            "service-writers",
+            ("runners/javascript/meeting.js", "(last(1) - earliest)", "((last(1) - earliest) / 2)"),
+        ),
+        "failed",
+        "for operations that were planned over ",
+    ),
+    Fault(
+        "a quarter of the CPU time of writes in turns",
+        "javascript",
+        node_measured("insert-autocommit", QUARTER, beside=["python"]),
+        "failed",
+        COUNTED,
+        slow=True,
+    ),
+    Fault(
+        "a quarter of the CPU time of writes in turns in Rust",
+        "rust",
+        changed("insert-autocommit", RUST_QUARTER, runner="rust", beside=["python"]),
+        "failed",
+        COUNTED,
+        slow=True,
+        needs="rust",
+    ),
+    Fault(
+        "a quarter of the CPU time of writes in turns in .NET",
+        "dotnet",
+        changed("insert-autocommit", DOTNET_QUARTER, runner="dotnet", beside=["python"]),
+        "failed",
+        COUNTED,
+        slow=True,
+        needs="dotnet",
+    ),
+    Fault(
+        "a third of the memory",
+        "javascript",
+        node_measured("get-pk", THIRD),
+        "failed",
+        HYPERFINES,
+        slow=True,
+    ),
+    Fault(
+        "a third of the memory in turns",
+        "javascript",
+        node_measured("get-pk", THIRD, beside=["python"]),
+        "failed",
+        HYPERFINES,
+    ),
+    Fault(
+        "a third of the memory in .NET",
+        "dotnet",
+        changed("get-pk", DOTNET_THIRD, runner="dotnet"),
+        "failed",
+        HYPERFINES,
         slow=True,
         needs="dotnet",
     ),

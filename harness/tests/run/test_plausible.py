@@ -259,10 +259,10 @@ def test_a_tick_of_a_coarse_cpu_clock_is_no_contradiction() -> None:
     [
         (90, 100, None),
         (100, None, None),
-        (460, 100, None),
-        (470, 100, "it reports a peak memory of 470 MB; hyperfine saw 100 MB"),
-        (10, 100, None),
-        (10, 400, "it reports a peak memory of 10 MB; hyperfine saw 400 MB"),
+        (113, 100, None),
+        (114, 100, "it reports a peak memory of 114 MB; hyperfine saw 100 MB"),
+        (88, 100, None),
+        (87, 100, "it reports a peak memory of 87 MB; hyperfine saw 100 MB"),
         (9000, None, "it reports a peak memory of 9e+03 MB; this machine has 8.19e+03 MB"),
         (0, 400, None),  # unknown
     ],
@@ -393,6 +393,32 @@ def in_turns(
     workers = [worker(spent, spans_us=spans[:stamps])]
     timing = replace(TIMING, wall_ns=4 * S, turns=turns)
     return problem(timing=timing, iterations_ns=spent, cpu_ns=None, workers=workers)
+
+
+@pytest.mark.parametrize(
+    ("reported_ms", "seen_ms", "how", "fits"),
+    [
+        (1000, 1000, ALONE, True),
+        (1000, 1189, ALONE, True),  # a twentieth, 50 ms of ticks and 3 ms of each iteration
+        (1000, 1191, ALONE, False),
+        (250, 1000, ALONE, False),
+        (250, 1000, RESETS, True),  # which are off the clock
+        (250, 0, ALONE, True),  # not known
+    ],
+)
+def test_cpu_time_in_turns_is_what_the_system_counts(
+    reported_ms: int, seen_ms: int, how: Arrangement, fits: bool
+) -> None:
+    turns = [Turn(10, 1e6 * n - 100, 1e6 * n + 400_000, None, seen_ms * MS // 3) for n in range(3)]
+    timing = Timing(4 * S, 1500 * MS, 0, 0, turns=turns)
+    begins = [1e6 * turn + 35_000.0 * number for turn in range(3) for number in range(10)]
+    spent = times(33 * MS, 30)
+    workers = [worker(spent, spans_us=[(at, at + 33_000) for at in begins])]
+    told = problem(
+        how, timing, iterations_ns=spent, cpu_ns=reported_ms * MS, workers=workers, phases_ns={}
+    )
+    assert (told is None) is fits
+    assert fits or "of CPU time; the system counted " in str(told)
 
 
 @pytest.mark.parametrize("cpu", [0.1, 1.0, 1.5, None])

@@ -38,7 +38,12 @@ def histogram(seconds: list[float]) -> dict[str, Any]:
     return {"buckets": [(bucket(round(1e9 * each)), 1) for each in seconds]}
 
 
-def judged(*workers: list[float] | None, life: Life = LIFE, loop: Loop = RATED) -> Verdict:
+def judged(
+    *workers: list[float] | None,
+    life: Life = LIFE,
+    loop: Loop = RATED,
+    iteration_ns: int = 500_000_000,
+) -> Verdict:
     """The verdict on workers with these latencies, the last one a writer if the loop has any."""
     role = ["worker"] * len(workers)
     if loop.writer:
@@ -48,13 +53,14 @@ def judged(*workers: list[float] | None, life: Life = LIFE, loop: Loop = RATED) 
         "cell": "stalls",
         "status": "ok",
         "identity": IDENTITY,
+        "iterations_ns": [iteration_ns],
         "workers": [
             {
                 "role": role[number],
                 "operations": OPERATIONS,
                 "rows": OPERATIONS,
                 "checksum": 0,
-                "iterations_ns": [1],
+                "iterations_ns": [iteration_ns],
                 "latencies": None if each is None else histogram(each),
             }
             for number, each in enumerate(workers)
@@ -102,16 +108,15 @@ def test_latencies_from_planned_times_are_ok(begun: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("manner", "late_ms"),
+    ("cap_s", "share", "late_ms"),
     [
-        (lambda _: 20e-6, 10),
-        (lambda s: min(s, 0.065), 70),
-        (lambda s: s / 2, 20),
+        (0.0, 1.0, 10),  # from the actual start
+        (0.065, 1.0, 70),
+        (1.0, 0.5, 20),
     ],
-    ids=["from the actual start", "capped", "halved"],
 )
-def test_latencies_that_lack_a_stall_are_failed(manner: Any, late_ms: int) -> None:
-    outcome, reason = judged([manner(each) for each in latencies(LIFE, 0.137)])
+def test_latencies_that_lack_a_stall_are_failed(cap_s: float, share: float, late_ms: int) -> None:
+    outcome, reason = judged([min(share * each, cap_s) for each in latencies(LIFE, 0.137)])
     assert outcome == "failed"
     assert reason
     assert reason.startswith("its process was stopped 6 times for 100 ms, so at least ")
@@ -151,11 +156,26 @@ def test_a_process_that_did_not_wait_is_failed_and_one_hardly_stopped_proves_not
     )
 
 
-def test_loops_are_those_of_cases_whose_figures_are_latencies() -> None:
+def test_an_iteration_lasts_as_long_as_was_planned() -> None:
+    honest = latencies(LIFE, 0.2)
+    assert judged(honest, iteration_ns=495_000_000) == ("ok", None)
+    outcome, reason = judged(honest, iteration_ns=250_000_000)
+    assert outcome == "failed"
+    assert reason == (
+        "its iteration reports 0.25 s for operations that were planned over 0.499 s: its clock or "
+        "its times are wrong"
+    )
+
+
+def test_loops_are_those_of_cases_that_take_no_turns() -> None:
     names = ["service-mixed", "service-event-loop@thread=worker", "writer-and-readers"]
-    cases = [*map(case_of, names), case_of("service-writers"), case_of("get-pk")]
-    assert {loop: [case.id for case in of] for loop, of in loops_of(cases, KNOWN).items()} == {
+    more = ["service-writers", "get-pk", "startup-noop"]
+    cases = [*map(case_of, [*names, *more])]
+    loops = loops_of(cases, KNOWN, ["core", "workers", "load"])
+    assert {loop: [case.id for case in of] for loop, of in loops.items()} == {
         Loop("rate", None, writer=True, together=False): names[:1],
         Loop("rate", "worker", writer=False, together=False): names[1:2],
         Loop("rate", None, writer=True, together=True): names[2:],
+        Loop("rate", None, writer=False, together=True): more[:1],
     }
+    assert loops_of(cases, KNOWN, ["core", "workers"]) == {}

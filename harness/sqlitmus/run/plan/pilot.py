@@ -566,5 +566,5 @@ def _try(
     if result is None:
         return None
     iterations = [*result.warmup_ns, *result.iterations_ns]
-    sizes = result.peak_rss_bytes or None, attempt.held and attempt.held.bytes
+    sizes = attempt.invocation.peak_bytes or None, attempt.held and attempt.held.bytes
     return PilotProcess(seconds, iterations, trial.operations, *sizes)

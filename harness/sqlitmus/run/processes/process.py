@@ -218,13 +218,14 @@ def of_memory(
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A turn as the harness saw it: so many `iterations`, released at `begin_us` and done by
-    `end_us` of Unix time, and the CPU time of the thread that did them, None where that is not
-    known."""
+    `end_us` of Unix time, the CPU time of the thread that did them, None where that is not known,
+    and that of all threads, 0 where the system does not tell."""
 
     iterations: int
     begin_us: float
     end_us: float
     cpu_ns: int | None
+    all_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +285,13 @@ class Invocation:
     laps: Laps | None = None
     idle: float | None = None
     left: Sequence[int] = ()
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """Its largest resident memory: as the system tells of a process that ended, else as the
+        runner does; None where neither says."""
+        seen = self.timing and self.timing.peak_bytes
+        return seen or (self.result and self.result.peak_rss_bytes)
 
     @property
     def spread(self) -> "Spread | None":

@@ -2,11 +2,12 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,37 @@ class Entry:
     database: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A moment of a process: microseconds of Unix time, ns of a steady clock, CPU time so far of
+    the thread that is bound, None where that is not known, and of all that it started."""
+
+    unix_us: float
+    steady_ns: int
+    ran_ns: int | None
+    all_ns: int
+
+    def turn_until(self, end: "Stamp", iterations: int) -> Turn:
+        """The turn from here to `end`."""
+        known = self.ran_ns is not None and end.ran_ns is not None
+        cpu_ns = end.ran_ns - self.ran_ns if known else None
+        all_ns = end.all_ns - self.all_ns
+        return Turn(iterations, self.unix_us, end.unix_us, cpu_ns, all_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A wait between two turns, and the CPU time that was used in it."""
+
+    length_ns: int
+    used_ns: int
+
+    @classmethod
+    def between(cls, end: Stamp, begin: Stamp) -> "Rest":
+        """That from the end of a turn to the begin of the next one."""
+        return cls(begin.steady_ns - end.steady_ns, begin.all_ns - end.all_ns)
+
+
 class Seat:
     """The process of `entry`, number `place` of its set, from its start to its result.
 
@@ -125,6 +157,8 @@ class Seat:
         self._writing: proc.WriteLook | None = None
         self._writes: proc.Writes | None = None
         self._turns_seen: list[Turn] = []
+        self._rests: list[Rest] = []
+        self._ended: Stamp | None = None
         self._epochs_ns: list[int] = []
         self.lost_ns: list[int] = []
         self.looked = True
@@ -169,7 +203,9 @@ class Seat:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
         last = self._group.left == turn
         together = turn - 1 if last else turn  # before its last one it stands at the barrier
-        begin_us, ran_ns = self._stamp()
+        begin = self._stamp()
+        if self._ended:
+            self._rests.append(Rest.between(self._ended, begin))
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
@@ -180,9 +216,8 @@ class Seat:
             self._iterate(together)
             self.lost_ns.append(0)
             self.looked = False
-        end_us, end_ns = self._stamp()
-        cpu_ns = None if ran_ns is None or end_ns is None else end_ns - ran_ns
-        self._turns_seen.append(Turn(together, begin_us, end_us, cpu_ns))
+        end = self._ended = self._stamp()
+        self._turns_seen.append(begin.turn_until(end, together))
         if last:
             if self._begun:
                 self._lost_in_all_ns = proc.between(self._begun, self._look())
@@ -190,19 +225,23 @@ class Seat:
             self._writes = proc.written_between(self._writing, self._look_at_writes(), iterations)
             self._iterate(1)
 
-    def _stamp(self) -> tuple[float, int | None]:
-        """Microseconds of Unix time, and how long the thread that is bound has run."""
-        now = time.time_ns()
-        self._epochs_ns.append(now - time.monotonic_ns())
-        return now / 1000, self._binding and self._binding.ran_ns()
+    def _stamp(self) -> "Stamp":
+        now, steady = time.time_ns(), time.monotonic_ns()
+        self._epochs_ns.append(now - steady)
+        ran_ns = self._binding and self._binding.ran_ns()
+        return Stamp(now / 1000, steady, ran_ns, sum(map(process_tree.cpu_ns, self.pids())))
+
+    @property
+    def idle(self) -> float | None:
+        """CPU time that it took between its turns, as a share of their length; None where none was
+        long enough."""
+        rests = [rest for rest in self._rests if rest.length_ns >= SHORTEST_NS]
+        length_ns = sum(rest.length_ns for rest in rests)
+        return sum(rest.used_ns for rest in rests) / length_ns if rests else None
 
     def pids(self) -> list[int]:
         """Its process."""
         return [child.process.pid for child in self._group.children]
-
-    def cpu_ns(self) -> int:
-        """CPU time of the process and all that it started, so far."""
-        return sum(map(process_tree.cpu_ns, self.pids()))
 
     def _threads(self) -> dict[int, int]:
         """CPU time of each of its threads so far; not read where none will be bound."""
@@ -261,7 +300,6 @@ class Seat:
             self._group.kill()
 
 
-WATCHED = 1  # the round before which it is read what each process did while it waited
 SHORTEST_NS = 10_000_000  # of a wait that says anything
 
 
@@ -311,13 +349,14 @@ class Relay:
             watch.arrived([seat.pids() for seat in self._seats])
             self._warm_up(stopped, watch)
             with system.away_from(self.processor):  # each `ready` would wake the harness there
-                for place in self._through(order(len(entries), rounds, seed), watch):
+                for place in chain.from_iterable(order(len(entries), rounds, seed)):
                     _go_on(stopped)
                     self._seats[place].take_turn()
                     watch.had_the_turn(place)
         finally:
             lost = [seat.lost_ns for seat in self._seats]
             looked = [seat.looked for seat in self._seats]
+            idle = [seat.idle for seat in self._seats]
             invocations: list[Invocation] = []
             for number, seat in enumerate(self._seats):
                 invocations.append(seat.leave())
@@ -327,9 +366,9 @@ class Relay:
             raise Abandoned("the machine stood by during it")
         of_laps = _laps(entries, invocations, lost, looked)
         return [
-            replace(invocation, laps=each, idle=idle, left=left)
-            for invocation, each, idle, left in zip(
-                invocations, of_laps, watch.idle, watch.left, strict=True
+            replace(invocation, laps=each, idle=share, left=left)
+            for invocation, each, share, left in zip(
+                invocations, of_laps, idle, watch.left, strict=True
             )
         ]
 
@@ -349,38 +388,13 @@ class Relay:
             list(pool.map(warm_up, self._seats))
         watch.had_turns()
 
-    def _through(self, rounds: list[list[int]], watch: "Watch") -> Iterator[int]:
-        """The seats in the order of their turns; each is watched while it waits for its second."""
-        for number, places in enumerate(rounds):
-            for place in places:
-                seat = self._seats[place]
-                if number == WATCHED and not seat.problem:
-                    watch.ends(place, seat.cpu_ns())
-                yield place
-                if number == WATCHED - 1 and not seat.problem:
-                    watch.begins(place, seat.cpu_ns())
-
 
 class Watch:
-    """What each seat did beside its turns: CPU time while it waited, processes that it left."""
+    """Which processes each seat left running."""
 
     def __init__(self, seats: int) -> None:
         self._known = set(process_tree.children())
-        self._since: dict[int, tuple[int, int]] = {}
-        self.idle: list[float | None] = [None] * seats
         self.left: list[list[int]] = [[] for _ in range(seats)]
-
-    def begins(self, place: int, cpu_ns: int) -> None:
-        """The wait of that seat begins."""
-        self._since[place] = cpu_ns, time.monotonic_ns()
-
-    def ends(self, place: int, cpu_ns: int) -> None:
-        """It ends."""
-        if place in self._since:
-            used, since = self._since[place]
-            waited = time.monotonic_ns() - since
-            if waited >= SHORTEST_NS:
-                self.idle[place] = (cpu_ns - used) / waited
 
     def arrived(self, processes: Sequence[Sequence[int]]) -> None:
         """All have started, as these processes."""

@@ -227,9 +227,10 @@ def _probes(
     """What `runner` is asked for these cases of it, and on which of them that bears."""
     catalog = context.catalog
     assert runner.description
-    manners, features = freshness.manners_of(cases, catalog), runner.description.features
+    features = runner.description.features
+    manners = freshness.manners_of(cases, catalog)
     questions = freshness.questions(manners, features, runner.spec)
-    loops = stalls.loops_of(cases, catalog).items()
+    loops = stalls.loops_of(cases, catalog, features.levels).items()
     return [
         *((question, cases) for question in questions),
         *((Stalls(loop, runner.spec.engine), of_loop) for loop, of_loop in loops),

@@ -214,6 +214,9 @@ STAMP_NS, STAMPS = 2e3, 0.01
 """How far an iteration's time may be from that between its stamps: two rounded stamps, a share."""
 DRIFT_US, DRIFT = 6e3, 0.01
 """How far a process's clock may drift from the harness's: a moment, and a share of the time."""
+SEEN, LOOKS_NS = 1.05, 3e6
+"""CPU time that the system saw in turns: a share of what the process reports, and the looks at its
+own figures beside each iteration, for which Deno reads a file of each of its threads."""
 OWN, WAKING_NS = 1.25, 1e6
 """CPU time of a turn's thread: a share of its iterations, and of being woken and waiting again."""
 
@@ -257,6 +260,7 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
         f"its stamps and the harness's drift apart by {seconds(1e3 * (late - early))} or more in "
         f"{seconds(1e3 * whole)}: its clock is wrong",
     )
+    yield from _in_turns(timing, result, how)
     used = [
         (turn.cpu_ns, sum(times[first : first + turn.iterations]), turn.iterations)
         for turn, first in seen
@@ -270,6 +274,20 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
             OWN * least + TURN_NS * count + WAKING_NS,
             f"its thread used {seconds(cpu_ns)} of CPU time in a turn whose iterations took "
             f"{seconds(least)}, and no less in any other: its clock or its times are wrong",
+        )
+
+
+def _in_turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
+    """CPU time of all iterations, against that of all threads in the turns; these have more, since
+    a reset and the looks at a clock are off the runner's."""
+    seen, count = sum(turn.all_ns for turn in timing.turns), len(result.iterations_ns)
+    if result.cpu_ns is not None and not how.resets:
+        yield Held(
+            "CPU time in turns by the process's",
+            seen,
+            SEEN * result.cpu_ns + LOOKS_NS * count + CPU_NS,
+            f"it reports {seconds(result.cpu_ns)} of CPU time; the system counted {seconds(seen)} "
+            "in its turns",
         )
 
 
@@ -311,8 +329,10 @@ BUSY = 0.97
 """The share of its time that a thread which never waits must have used, less what others took."""
 LOG_PAGES = 64
 """More pages than a log may have, of what begins and ends a transaction."""
-BYTES, MEMORY = 64 * 2**20, 4
-"""How far peaks of memory may differ that were read at different moments."""
+BYTES, MEMORY = 8 * 2**20, 1.05
+"""How far peaks of memory may differ: the kernel counts pages in batches for each processor."""
+WRITTEN = 1024
+"""Memory that an iteration takes in the text of the result, which is made after the last look."""
 EVENT_NS = 10
 """No page fault and no switch of threads takes less."""
 
@@ -410,7 +430,9 @@ def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> 
     if seen is not None:
         problem = f"it reports a peak memory of {megabytes(peak)}; hyperfine saw {megabytes(seen)}"
         yield Held("peak memory by hyperfine's", peak, MEMORY * seen + BYTES, problem)
-        yield Held("hyperfine's by the peak memory", seen, MEMORY * peak + BYTES, problem)
+        written = WRITTEN * (len(result.warmup_ns) + len(result.iterations_ns)) * how.workers
+        most = MEMORY * peak + BYTES + written
+        yield Held("hyperfine's by the peak memory", seen, most, problem)
 
 
 def events(timing: Timing, result: Result, limits: Limits) -> Iterator[Held]:

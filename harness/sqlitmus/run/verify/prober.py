@@ -54,7 +54,7 @@ class Probe(Protocol):
         """See the class."""
         ...
 
-    def job(self, database: str, output: str) -> Job:
+    def job(self, database: str, output: str, /) -> Job:
         """The job, with a place for a database."""
         ...
 
@@ -62,11 +62,11 @@ class Probe(Protocol):
         """What else than the job could change the outcome."""
         ...
 
-    def beside(self, database: Path) -> AbstractContextManager[Act]:
+    def beside(self, database: Path, /) -> AbstractContextManager[Act]:
         """Makes the database, if the job has one."""
         ...
 
-    def judged(self, invocation: Invocation, life: Life) -> Verdict:
+    def judged(self, invocation: Invocation, life: Life, /) -> Verdict:
         """What becomes of the runner."""
         ...
 

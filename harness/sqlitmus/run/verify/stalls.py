@@ -1,8 +1,10 @@
-"""Whether latencies count from planned times: the harness stops a process under an open loop."""
+"""Whether latencies count from planned times, and iterations last as long as these: the harness
+stops a process under an open loop.
+"""
 
 import subprocess
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Container, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import floor
@@ -14,9 +16,11 @@ from sqlitmus.catalog.cases import PlannedCase, override_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.machine import process_tree
 from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.processes.turns import lone
+from sqlitmus.run.verify import bounds
 from sqlitmus.run.verify.prober import Act, Life, Stop, Verdict, unanswered
 from sqlitmus.vocabulary import contract, detail
-from sqlitmus.vocabulary.contract import Histogram, Job, Measure, Result, Step
+from sqlitmus.vocabulary.contract import Histogram, Job, Level, Measure, Result, Step
 
 RATE = 1000  # operations a second of each worker
 OPERATIONS = 500  # of each worker: half a second, in which the process is stopped twice or more
@@ -26,6 +30,8 @@ EDGE_S = 0.001
 """By how much later than the signal a thread may stop."""
 LATE_S = tuple(n / 100 for n in range(1, 10))
 HALF_S = STOP_S / 2
+SHORT = 0.99
+"""Of the planned time, that an iteration reports at least."""
 LEAST = 20
 """Operations that must come that late, or nothing is proven."""
 
@@ -68,7 +74,7 @@ class Stalls:
         """What is asked."""
         return "whether its latencies count from planned times"
 
-    def job(self, database: str, output: str) -> Job:  # noqa: ARG002
+    def job(self, _: str, output: str) -> Job:
         """One iteration, in which a worker does an operation each millisecond."""
         workers = 1 + self.loop.together
         count = OPERATIONS * workers
@@ -140,13 +146,12 @@ class Stalls:
         result = unanswered(invocation, self.asks)
         if not isinstance(result, Result):
             return result
+        planned_s = (OPERATIONS - 1) / RATE
+        if error := self._times(result, life, planned_s):
+            return "failed", error
         for name, rate, histogram in self._recorded(result):
             if histogram is None:
                 return "failed", f"{name} reports no latencies, which were asked for"
-            planned_s = (OPERATIONS - 1) / RATE
-            if life.ended - life.begun < planned_s:
-                lived = f"{life.ended - life.begun:.2g} s"
-                return "failed", f"its process lived {lived}; {planned_s:.2g} s were planned"
             if least_late(life, planned_s, HALF_S, RATE) < LEAST:
                 return None, f"the machine is too busy to see {self.asks} ({self.loop})"
             for late_s in LATE_S:
@@ -156,9 +161,31 @@ class Stalls:
                     return "failed", _words(name, len(life.stops), late_s, least, late)
         return "ok", None
 
+    def _times(self, result: Result, life: Life, planned_s: float) -> str | None:
+        """What is wrong with the times of an iteration, which waits for its last operation."""
+        if life.ended - life.begun < planned_s:
+            lived = f"{life.ended - life.begun:.2g} s"
+            return f"its process lived {lived}; {planned_s:.2g} s were planned"
+        workers = enumerate(result.workers)
+        times = {
+            "its iteration": result.iterations_ns,
+            **{
+                f"its {worker.role} {number}": worker.iterations_ns
+                for number, worker in workers
+                if self.loop.planned or worker.role == "writer"
+            },
+        }
+        for name, iterations in times.items():
+            if sum(iterations) < SHORT * planned_s * 1e9:
+                return (
+                    f"{name} reports {bounds.seconds(sum(iterations))} for operations that were "
+                    f"planned over {planned_s:.3g} s: its clock or its times are wrong"
+                )
+        return None
+
     def _recorded(self, result: Result) -> list[tuple[str, float, Histogram | None]]:
         """What is planned: its name, how many a second, and what was recorded of it."""
-        recorded = [
+        recorded: list[tuple[str, float, Histogram | None]] = [
             (f"its {worker.role} {number}", RATE, worker.latencies)
             for number, worker in enumerate(result.workers)
             if self.loop.planned or worker.role == "writer"
@@ -198,19 +225,31 @@ def least_late(life: Life, planned_s: float, late_s: float, rate: float) -> int:
     return max(floor(rate * least_s) - touched - 1, 0)
 
 
-def loops_of(cases: Iterable[PlannedCase], catalog: Catalog) -> dict[Loop, list[PlannedCase]]:
-    """The open loops of those cases whose figures are latencies or a timer's delays."""
+def loops_of(
+    cases: Iterable[PlannedCase], catalog: Catalog, levels: Container[Level]
+) -> dict[Loop, list[PlannedCase]]:
+    """The open loops that prove the clocks of those cases that take no turns, and the latencies of
+    those that are planned; none for a runner without that level.
+
+    A case that plans nothing is asked under a rate, with as many threads.
+    """
     loops: dict[Loop, list[PlannedCase]] = {}
-    for case in cases:
+    for case in cases if "load" in levels else []:
         spec = catalog.scenarios[case.scenario]
+        if case.metric == "cold" or not lone(case, spec):
+            continue
         pace = override_of(spec, case.axes)
-        times = spec.sequence.planned_us if spec.sequence else []
+        writer = pace.writer_rate is not None
+        unplanned = "" if writer else "rate"
         loop = Loop(
-            "rate" if pace.rate or spec.timer_ms else "sequence" if times else "",
+            "sequence"
+            if spec.sequence and spec.sequence.planned_us
+            else "rate"
+            if pace.rate or spec.timer_ms
+            else unplanned,
             case.axes.get("thread", "main") if spec.timer_ms else None,
-            writer=pace.writer_rate is not None,
+            writer=writer,
             together=case.threads > 1,
         )
-        if (spec.latencies or spec.timer_ms) and (loop.planned or loop.writer):
-            loops.setdefault(loop, []).append(case)
+        loops.setdefault(loop, []).append(case)
     return loops
