@@ -108,8 +108,8 @@ class Stamp:
 
     def turn_until(self, end: "Stamp", iterations: int) -> Turn:
         """The turn from here to `end`."""
-        known = self.ran_ns is not None and end.ran_ns is not None
-        cpu_ns = end.ran_ns - self.ran_ns if known else None
+        began, ended = self.ran_ns, end.ran_ns
+        cpu_ns = None if began is None or ended is None else ended - began
         all_ns = end.all_ns - self.all_ns
         return Turn(iterations, self.unix_us, end.unix_us, cpu_ns, all_ns)
 
