@@ -130,6 +130,11 @@ bench-faults *TEXTS:
 bench-kills *ARGS:
     @python harness/benchmarks/kills.py "$@"
 
+# Mutants of run files, workloads, traces, databases and catalogues: words, and no hang or traceback (POSIX)
+[group("work on sqlitmus")]
+bench-fuzz *ARGS:
+    @python harness/benchmarks/fuzz.py "$@"
+
 # How often `compare` would find a small difference on this machine, by runs of self-tests
 [group("work on sqlitmus")]
 bench-power *ARGS:
