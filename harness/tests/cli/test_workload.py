@@ -301,8 +301,8 @@ HOSTILE = [
     (
         f"seed = {'9' * 5000}",
         (
-            "CLONE/my.toml: not TOML: an integer has thousands of digits, and SQLite's have 64 bits; "
-            "correct it"
+            "CLONE/my.toml: not TOML: an integer has thousands of digits, and SQLite's have 64 "
+            "bits; correct it"
         ),
     ),
     (
