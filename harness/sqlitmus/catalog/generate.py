@@ -100,7 +100,7 @@ def _draw(
             values = [
                 spec.pattern.format(int(low) + int(rng.random() * (int(high) - int(low) + 1)))
                 if high
-                else spec.pattern.format(i)
+                else spec.pattern.format(spec.offset + i)
                 for i in range(1, count + 1)
             ]
         case "text":

@@ -20,8 +20,8 @@ from sqlitmus.cli.options import (
     watched,
     with_options,
 )
-from sqlitmus.machine import system
 from sqlitmus.cli.run import PlanOnly, foretell
+from sqlitmus.machine import system
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import fixture
+from sqlitmus.catalog import fixture, generate
 from sqlitmus.catalog.scenario import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.known import KNOWN
@@ -40,6 +40,17 @@ TINY: dict[str, Any] = {
 
 def definition(**changes: Any) -> Fixture:
     return Fixture.model_validate({**TINY, **changes})
+
+
+def test_the_rows_of_the_encoding_claim_are_as_long_as_published() -> None:
+    """As long as the programs of the publication print, which add up all characters."""
+    spec = KNOWN.fixtures["people"]
+    texts = [spec.fill["users"][name] for name in ("name", "email", "description")]
+    columns = [
+        generate.column(text, 50_000, 50_000, "s") for text in texts if isinstance(text, Generator)
+    ]
+    assert len(columns) == 3
+    assert sum(len(str(value)) for values in columns for value in values) == 123_377_790
 
 
 def test_content_is_pinned(tmp_path: Path) -> None:

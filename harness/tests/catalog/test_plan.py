@@ -603,7 +603,11 @@ BROKEN = [
         ["groups[0].rows[0]: there is no runner 'rast'; did you mean rust"],
     ),
     ('"node", "rust"', '"node", "rast@1.2.3"', ["there is no runner 'rast'; did you mean rust"]),
-    ('"node", "rust"', '"node@24"', ["runner 'node@24': expected an exact version, such as node@1"]),
+    (
+        '"node", "rust"',
+        '"node@24"',
+        ["runner 'node@24': expected an exact version, such as node@1"],
+    ),
     (
         'base = { case = "get-pk" }',
         'base = { case = "get-pkk" }',
