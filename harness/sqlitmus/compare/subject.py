@@ -454,15 +454,12 @@ def with_versions(
             of = resolve([text], catalog, tools, quiet=quiet)
             catalog, tools = of.catalog, of.tools
         except (NotFit, UsageError) as error:
-            subject = parse(text, catalog.runners)
-            spec = catalog.runners[subject.runner]
-            folder = catalog.folders[subject.runner]
-            absent = {"name": text, "title": f"{spec.title}, {subject.version}", "tool": text}
-            added = {
-                "runners": {**catalog.runners, text: spec.model_copy(update=absent)},
-                "folders": {**catalog.folders, text: folder},
-            }
-            catalog = catalog.model_copy(update=added)
+            name = parse(text, catalog.runners).runner
+            changes = {"name": text, "title": text, "tool": text}
+            absent = catalog.runners[name].model_copy(update=changes)
+            runners_of = {**catalog.runners, text: absent}
+            folders = {**catalog.folders, text: catalog.folders[name]}
+            catalog = catalog.model_copy(update={"runners": runners_of, "folders": folders})
             tools = Tools(tools.paths, {**tools.missing, text: str(error)})
     return catalog, tools
 
