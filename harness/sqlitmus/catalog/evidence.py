@@ -67,11 +67,11 @@ class Evidence(Model):
         """Which files in `folder` are not those that the claim pins, and what is missing."""
         for name, pinned in self.files.items():
             try:
-                own = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+                actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()
             except OSError as error:
                 yield f"{name}: {error.strerror}"
             else:
-                if own != pinned:
+                if actual != pinned:
                     yield f"{name} is another than that of {self.commit[:7]}"
         for name in self.needs:
             if not (folder / name).exists():

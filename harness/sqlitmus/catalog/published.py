@@ -55,14 +55,14 @@ class _Figure:
         return ratio, ((self.value - self.half) / (other.value + other.half), most)
 
 
-def _read(found: re.Match[str], name: str, scale: float = 1.0) -> _Figure:
+def _read(match: re.Match[str], name: str, scale: float = 1.0) -> _Figure:
     """The figure called `name`. A spread of so many runs is that of one; their mean is known to
     about 2 / sqrt(runs) of it."""
-    text, error, runs = (found[name + part] for part in ("", "_error", "_runs"))
+    text, error, runs = (match[name + part] for part in ("", "_error", "_runs"))
     value = float(text.replace(",", ""))
     if error is None:
         return _Figure(value * scale, _resolution(text) * scale, stated=False)
-    half = float(error.replace(",", "")) * (value / 100 if found[f"{name}_share"] else 1)
+    half = float(error.replace(",", "")) * (value / 100 if match[f"{name}_share"] else 1)
     return _Figure(value * scale, half * (2 / sqrt(int(runs)) if runs else 1) * scale, stated=True)
 
 

@@ -435,10 +435,10 @@ def outcome(claim: Claim) -> str:
 
 def other_work(row: Row) -> str:
     """What it means that the authors' own programs gave another figure here, as sentences."""
-    ours, own = (" ".join(filter(None, (c.text, c.bounds))) for c in (here(row), theirs(row)))
+    ours, authors = (" ".join(filter(None, (c.text, c.bounds))) for c in (here(row), theirs(row)))
     return (
-        f"{row.name}: the authors' own programs give {own} here, and this repetition {ours}. It "
-        "does other work than they do, so its word is not about the publication."
+        f"{row.name}: the authors' own programs give {authors} here, and this repetition {ours}: "
+        "it does other work than they do, and says nothing of the publication."
     )
 
 

@@ -15,7 +15,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.text import ending
 
-KEPT = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
+INHERITED = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
 TIMEOUT_S = 600.0
 
 
@@ -53,8 +53,8 @@ class Authors:
                 if not (here / folder / entry.name).exists():
                     (here / folder / entry.name).symlink_to(entry.resolve())
         found_in = os.pathsep.join(map(str, (source / "node_modules", modules.resolve())))
-        kept = {key: os.environ[key] for key in KEPT if key in os.environ}
-        environment = {**kept, "LANG": "C.UTF-8", "NODE_PATH": found_in}
+        inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
+        environment = {**inherited, "LANG": "C.UTF-8", "NODE_PATH": found_in}
         for step in evidence.setup:
             made = self._run(step, here, environment)
             if made.problem:
