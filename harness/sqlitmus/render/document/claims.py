@@ -412,7 +412,7 @@ def deciding(claim: Claim) -> str:
     """How many rows decide and what they came to; nothing of a single row."""
     number = len(claim.strip)
     if len(claim.counts) == 1:
-        return f"all {number}" if number > 1 else ""
+        return f"all {number} rows" if number > 1 else ""
     return sentences.outcome(claim.counts)
 
 
@@ -463,7 +463,7 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
-            came = deciding(other) or other.decisive.verdict
+            came = sentences.outcome(other.counts)
             text = f"Another publication says otherwise: {other.title} (here: {came})."
             yield Paragraph(text, link=f"claim-{other.name}")
             return
