@@ -48,12 +48,27 @@ export class Digest {
     throw new TypeError(`column ${name}: declared ${declared}, the driver returned ${kind(value)}`);
   }
 
-  /** Check that a row holds as many values as columns are declared. */
-  row(row, declared) {
-    const width = Array.isArray(row) ? row.length : Object.keys(row).length;
-    if (width !== declared) {
-      throw new TypeError(`the row holds ${width} columns, the job declares ${declared}`);
+  /**
+   * Check that a row has the asked shape and a value for each declared column.
+   *
+   * @param {unknown[] | object} row
+   * @param {string[]} names of the columns
+   * @param {string} shape
+   * @throws {TypeError} when it has another shape, more or fewer values, or lacks a name
+   */
+  row(row, names, shape) {
+    const isArray = Array.isArray(row);
+    if (isArray !== (shape === "array")) {
+      throw new TypeError(
+        `the row is an ${isArray ? "array" : "object"}, the job asks for an ${shape}`,
+      );
     }
+    const width = isArray ? row.length : Object.keys(row).length;
+    if (width !== names.length) {
+      throw new TypeError(`the row holds ${width} columns, the job declares ${names.length}`);
+    }
+    const absent = isArray ? undefined : names.find((name) => !Object.hasOwn(row, name));
+    if (absent !== undefined) throw new TypeError(`the row has no column ${absent}`);
   }
 
   /** Close one execution. @param {number} count rows returned, or affected rows of `run` */

@@ -209,7 +209,9 @@ function rowSource(step, row, verify) {
     const keeps = verify ? `digest.value("${column.type}", v, ${key}, ${column.nullable});` : "";
     return `{ ${read} ${keeps} ${unread ? "" : folds} }`;
   });
-  return (verify ? `digest.row(${row}, ${columns.length});` : "") + columns.join("\n");
+  const names = JSON.stringify(step.columns.map(({ name }) => name));
+  const shaped = verify ? `digest.row(${row}, ${names}, "${step.shape}");` : "";
+  return shaped + columns.join("\n");
 }
 
 function valueSource(step, column) {

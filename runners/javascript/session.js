@@ -99,8 +99,9 @@ function prove(job, driver, db, pools, digest) {
   let checksum = 0;
   for (const { sql, columns } of job.readback) {
     const found = during(sql, () => driver.rows(db, sql));
+    const names = columns.map(({ name }) => name);
     for (const row of found) {
-      digest?.row(row, columns.length);
+      digest?.row(row, names, "array");
       columns.forEach(({ type, name, nullable }, index) => {
         digest?.value(type, row[index], name, nullable);
         checksum = fold(checksum, type, row[index]);

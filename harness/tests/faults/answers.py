@@ -1,12 +1,19 @@
 """Answers that are not the database's."""
 
 from tests.faults.fault import Fault
-from tests.faults.planted import fake_verified, node_measured
+from tests.faults.planted import fake_verified, node_measured, node_verified
 
 SKIPPED_WHERE_TIMED = (
     "runners/javascript/loops.js",
     "for (let x = 0; x < m; x++)",
     "for (let x = ${verify ? 0 : 1}; x < m; x++)",
+)
+
+DRIVER = "runners/javascript/drivers/node-sqlite.js"
+ARRAYS = (
+    (DRIVER, 'if (step.shape === "array") statement', "statement"),
+    (DRIVER, '...(step.shape === "array" && { returnArrays: true }),', "returnArrays: true,"),
+    ("runners/javascript/loops.js", '${step.shape === "array" ? index : key}', "${index}"),
 )
 
 FAULTS = [
@@ -26,5 +33,12 @@ FAULTS = [
         node_measured("all", SKIPPED_WHERE_TIMED, size="m"),
         "wrong",
         "its rows are not those of the database, read by `all` (prepared, object)",
+    ),
+    Fault(
+        "arrays read by place where objects are asked",
+        "javascript",
+        node_verified("all", *ARRAYS),
+        "failed",
+        "the row is an array, the job asks for an object",
     ),
 ]

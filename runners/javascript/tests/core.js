@@ -236,7 +236,14 @@ export const coreCases = [
       );
       throws(() => digest.value("integer", 1.5, "n"), "declared integer");
       throws(() => digest.value("text", undefined, "n"), "returned nothing");
-      throws(() => digest.row({ a: 1 }, 2), "the row holds 1 columns, the job declares 2");
+      const row = (given, names, shape) => throws.bind(null, () => digest.row(given, names, shape));
+      row({ a: 1 }, ["a", "b"], "object")("the row holds 1 columns, the job declares 2");
+      row([1], ["a", "b"], "array")("the row holds 1 columns, the job declares 2");
+      row([1], ["a"], "object")("the row is an array, the job asks for an object");
+      row({ a: 1 }, ["a"], "array")("the row is an object, the job asks for an array");
+      row({ 0: 1 }, ["a"], "object")("the row has no column a");
+      digest.row({ a: 1 }, ["a"], "object");
+      digest.row([1], ["a"], "array");
     },
   },
   {
