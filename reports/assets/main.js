@@ -127,10 +127,10 @@ function listCases(list) {
   }
   list.replaceChildren();
   for (const [name, cases] of groups) {
-    const group = document.createElement("div");
-    group.className = "group";
-    const head = document.createElement("h3");
-    head.textContent = name[0].toUpperCase() + name.slice(1);
+    const group = document.createElement("details");
+    group.className = "group fold";
+    const head = document.createElement("summary");
+    head.textContent = `${name[0].toUpperCase()}${name.slice(1)} (${cases.length})`;
     group.append(head, ...cases);
     list.append(group);
   }
@@ -191,7 +191,7 @@ function openCase(index) {
 function openAt(node) {
   const details = node.closest("details");
   if (details) {
-    details.open = true;
+    for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
     // before the event, which comes later: what is not there yet takes neither room nor focus
     fillFolds(details);
     if (details.matches(".case")) freshen(details);

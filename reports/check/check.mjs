@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
 import { interactions } from "./interactions.mjs";
-import { everywhere, layout } from "./layout.mjs";
+import { everywhere, layout, STANDS } from "./layout.mjs";
 import { steps } from "./steps.mjs";
 import { openTab, startBrowser } from "./tab.mjs";
 
@@ -96,6 +96,8 @@ async function look(one) {
     await page.evaluate(
       "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))",
     );
+  } else {
+    page.problems.push(...(await page.evaluate(STANDS)));
   }
   const { cssContentSize, cssLayoutViewport } = await page.send("Page.getLayoutMetrics");
   if (cssContentSize.width > cssLayoutViewport.clientWidth) {

@@ -133,33 +133,60 @@ const FADES = `(async () => {
   return "";
 })()`;
 
-// The first screen says its finding in one sentence and shows figures: a matrix that leads, or else the first
-// table. Words count outside of tables, pictures and lists to choose from.
+// The first screen says its finding in one sentence and shows figures at its top, in few words, those of
+// tables too; nor is the page long before anything is opened. A number and its unit are a word; words of
+// pictures and of lists to choose from do not count.
+const MOST = { sentence: 25, first: 120, words: 900, top: 520, height: 4000 };
 const FIRST = `(() => {
-  const count = (text) => text.split(/\\s+/).filter((word) => /\\p{L}{2}/u.test(word)).length;
   const answer = document.querySelector(":is(.decision, .answering) .answer");
-  if (!answer) return "no answer";
-  const long = answer.textContent.trim().split(/\\s+/).length;
-  if (long > MOST.sentence) return "the answer has " + long + " words: " + answer.textContent;
-  const leads = document.querySelector("main > section, main > details")?.id === "matrix";
-  const cells = document.querySelectorAll(leads ? "#grid td[data-r]" : ".answering tbody td, main tbody td");
-  const cell = [...cells].find((one) => one.checkVisibility());
-  if (!cell) return "no cell of a table";
-  const top = cell.getBoundingClientRect().top;
-  if (top > MOST.top) return "the first cell is at " + Math.round(top) + " px";
+  const figures = document.querySelectorAll(":is(.decision, .answering) :is(tbody td, svg use), #grid td[data-r]");
+  const figure = [...figures].find((one) => one.checkVisibility());
   const picture = document.querySelector(".decision figure");
-  if (picture && !(picture.getBoundingClientRect().bottom < innerHeight)) return "the picture ends below the window";
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let first = 0;
   let words = 0;
   while (texts.nextNode()) {
     const { parentElement: holder, textContent } = texts.currentNode;
-    if (holder.closest("script, style, table, svg, select, .v, .skip") || !holder.checkVisibility()) continue;
+    if (holder.closest("script, style, noscript, svg, select, .v, .skip") || !holder.checkVisibility()) continue;
+    const count = textContent.split(/[ \\n\\t]+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)).length;
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
-    if (range.getBoundingClientRect().top < innerHeight) words += count(textContent);
+    words += count;
+    if (range.getBoundingClientRect().top < innerHeight) first += count;
   }
-  return words > MOST.words ? "the first screen has " + words + " words" : "";
-})()`.replaceAll("MOST.", `(${JSON.stringify({ sentence: 25, words: 120, top: 520 })}).`);
+  return {
+    sentence: answer?.textContent.trim().split(/\\s+/).length ?? 0,
+    first,
+    words,
+    top: figure ? Math.round(figure.getBoundingClientRect().top) : Infinity,
+    height: document.documentElement.scrollHeight,
+    cut: Boolean(picture) && picture.getBoundingClientRect().bottom >= innerHeight,
+  };
+})()`;
+
+async function firstScreen({ evaluate }) {
+  const { cut, ...sizes } = await evaluate(FIRST);
+  const { sentence, first, words, top, height } = sizes;
+  console.log(
+    `     ${first} words on the first screen, ${words} before anything is opened; ${height} px, figures from ${top} px`,
+  );
+  const beyond = Object.keys(MOST).filter((name) => !(sizes[name] <= MOST[name]));
+  return [
+    sentence ? "" : "no answer",
+    cut ? "the picture ends below the window" : "",
+    ...beyond.map((name) => `${name}: ${sizes[name]}, at most ${MOST[name]}`),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+// Without script, too: the answer, its figures, and a matrix where the page has one.
+export const STANDS = `(() => {
+  const seen = (nodes) => [...document.querySelectorAll(nodes)].some((one) => one.checkVisibility() && (one.textContent.trim() || one.matches("use")));
+  const parts = { "answer": ".answer", "figure beside the answer": ":is(.decision, .answering) :is(tbody td, svg use)" };
+  if (document.querySelector("#grid")?.closest("details") === null) parts["cell of the matrix"] = "#grid td[data-r]";
+  return Object.entries(parts).filter(([, nodes]) => !seen(nodes)).map(([what]) => "no " + what + " without script");
+})()`;
 
 // The visual viewport stays as wide as the window; the layout grows with what is too wide.
 const SIDEWAYS = `(() => {
@@ -210,7 +237,7 @@ async function printed({ send, cpu }) {
 
 /** What holds of every kind of page. */
 export const everywhere = [
-  ["the first screen has the finding and a figure", DESK, ({ evaluate }) => evaluate(FIRST)],
+  ["the first screen has the finding and figures in few words", DESK, firstScreen],
   ...[320, 360, 768, 1366, 1920].map((width) => [
     `nothing reaches beyond ${width} px`,
     { width, height: 800 },

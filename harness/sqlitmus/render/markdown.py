@@ -145,6 +145,7 @@ def _page(document: Document, fitting: Collection[int], *, all_rows: bool) -> st
     first, rest = document.headline[:1], document.headline[1:]
     parts = [f"# {text(document.title)}", *map(text, [*first, document.definition, *rest])]
     if document.answers:
+        parts.append(f"**{text(document.answers.title)}**")
         parts += _table(document.answers, fitting, all_rows=all_rows)
     parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))
     parts.append(

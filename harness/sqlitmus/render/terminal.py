@@ -312,6 +312,7 @@ def _parts(
     yield from _title(document)
     yield from (_line(text) for text in document.headline)
     if document.answers:
+        yield _line(document.answers.title, "bold")
         yield from _table(document.answers, width, plain=plain, all_rows=all_rows)
         yield Text()
     yield from (_line(f"! {notice.text}", "yellow") for notice in document.notices)
@@ -342,6 +343,9 @@ def _brief(
         if table.matrix and table.rows:
             yield Text()
             yield from _compact(table, table.rows, width, plain=plain)
+            if table.folded:
+                names = [row.head.text for row in table.folded.rows]
+                yield listed(f"{table.folded.count}:", names, width)
         elif table.every_row:
             yield Text()
             yield _line(table.title, "bold")
@@ -364,8 +368,8 @@ def _compact(
     table: Table, rows: Sequence[Row], width: int, *, plain: bool
 ) -> Iterator[RenderableType]:
     """A matrix as it stands: ratios without their sign and bounds, heads of columns broken at
-    hyphens and spaces, and what stands in a cell's note below. Where it has no room, wide columns are left
-    out and heads of rows wrap; where that does not do, it is in bands."""
+    hyphens and spaces, and what stands in a cell's note below. Where it has no room, wide columns
+    are left out and heads of rows wrap; where that does not do, it is in bands."""
     texts = [[_figure(cell, plain=plain) for cell in row.cells] for row in rows]
     heads = [one_line(each.title).replace("-", "-\n").replace(" ", "\n") for each in table.columns]
     needs = [

@@ -63,7 +63,7 @@ def test_a_command_ends_with_at_most_40_lines(name: str) -> None:
 
 def test_a_brief_text_says_of_whom_a_note_is() -> None:
     text = " ".join(brief("advise").split())
-    assert "* still warming up: cache_size = -64000: sorts large, all of them but" in text
+    assert "* still warming up: all of them but synchronous: bulk writes large, all of" in text
 
 
 def test_a_brief_text_names_what_went_wrong(small: Report) -> None:

@@ -251,11 +251,11 @@ def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
 
 
 def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
-    first, second, none, last = drawings.over_fastest([100.0, 110.0, None, 105.0])
+    first, second, none, last = charts.over_fastest([100.0, 110.0, None, 105.0])
     assert (first, second, none) == (0.0, pytest.approx(1.0), None)
     assert last == pytest.approx(0.5)
     # A quiet machine is not made to look restless.
-    assert drawings.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / drawings.LEAST_PROBE)
+    assert charts.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / charts.LEAST_PROBE)
 
 
 @given(st.lists(st.floats(0, 200), min_size=1, max_size=15))

@@ -11,6 +11,7 @@ from sqlitmus.render.document.model import (
     Cell,
     Column,
     Document,
+    Folded,
     Head,
     Items,
     Notice,
@@ -49,30 +50,34 @@ def build(report: Report) -> Document:
 
 
 def _overview(advice: Advice) -> Table:
-    """All settings by group and database."""
-    measured = {
-        (t.group, t.database)
-        for s in advice.settings
-        for t in s.tried
-        if t.effect != "not measured here"
-    }
+    """All settings by group and database; where none differs, the settings' sections say it."""
+    every = [tried for setting in advice.settings for tried in setting.tried]
+    measured = {(t.group, t.database) for t in every if t.effect != "not measured here"}
+    changed = {(t.group, t.database) for t in every if _changes(t)}
     places = [place.name for place in advice.places]
     spots = [(group, place) for group in advice.groups for place in places]
-    spots = [spot for spot in spots if spot in measured]
+    spots = [spot for spot in spots if spot in (changed or measured)]
     rows: list[Row] = []
+    rest: list[Row] = []
     for setting in advice.settings:
         tried = {(t.group, t.database): t for t in setting.tried}
         row = [_cell(tried[spot]) if spot in tried else symbols.NONE for spot in spots]
         head = Head(setting.title, link=f"setting-{setting.name}")
-        rows.append(Row(head, [*row, _promise(setting)]))
+        of = rows if any(map(_changes, setting.tried)) else rest
+        of.append(Row(head, [*row, _promise(setting)]))
     columns = [
         Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
         for spot in spots
     ]
-    columns.append(Column("commit", "a commit promises", "text", wide=True))
+    columns.append(Column("commit", "commit promises", "text", wide=True))
     title = "Time with the setting over time without it"
     head = Column("setting", "setting", "id")
-    return Table("settings", head, columns, rows, title=title, matrix=True)
+    folded = Folded(f"{len(rest)} without a difference", rest, "names") if rest else None
+    return Table("settings", head, columns, rows, folded, title, matrix=True)
+
+
+def _changes(tried: Tried) -> bool:
+    return bool(tried.contrast and tried.contrast.verdict.different)
 
 
 def _lead(advice: Advice) -> Iterator[str]:
@@ -101,7 +106,7 @@ def _promise(setting: Setting) -> Cell:
         return Cell()
     if setting.weakens:
         return Cell("less", style="s", tooltip=str(setting.after))
-    return Cell("more" if setting.after.level > setting.before.level else "the same")
+    return Cell("more" if setting.after.level > setting.before.level else "=", tooltip="the same")
 
 
 def _cell(tried: Tried) -> Cell:

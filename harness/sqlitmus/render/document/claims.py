@@ -377,8 +377,8 @@ def build(report: Report) -> Document:
 
 
 def answers(claims: Sequence[Claim]) -> Table:
-    """A line for each claim by its short name: the signs of its rows, and of the row that decides
-    what was published, what came out here, and its word."""
+    """A line for each claim by its short name, those of a word beside each other: the signs of its
+    rows, and of the row that decides its word, what was published, and what came out here."""
     rows = [
         TableRow(
             Head(claim.name, link=f"claim-{claim.name}"),
@@ -390,9 +390,13 @@ def answers(claims: Sequence[Claim]) -> Table:
             ],
             style=claim.decisive.verdict.style if claim.decisive.verdict else "",
         )
-        for claim in claims
+        for claim in sorted(claims, key=lambda claim: _place(claim.decisive.verdict))
     ]
     return Table("answers", CLAIM, ANSWERS, rows, title="Do they hold?")
+
+
+def _place(word: ClaimWord | None) -> int:
+    return [*ClaimWord].index(word or ClaimWord.NOT_TESTABLE)
 
 
 def strip(claim: Claim) -> Cell:

@@ -485,11 +485,12 @@ def document(
     trust = list(sentences.trust(report))
     amiss = [each for each in report.headline if isinstance(each, Broken | Missing)]
     others = [sentences.statement(each) for each in report.headline if each not in amiss]
-    blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
+    done, planned = report.blocks_complete, report.blocks_planned
+    blocks = counted(done, "block") if done == planned else f"{done} of {planned} blocks"
     return Document(
         title=report.title,
         headline=[*filter(None, [finding]), *others],
-        facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
+        facts=[("suite", report.suite), ("", blocks), *facts],
         notices=[
             *(Notice(sentences.statement(each), "absent") for each in amiss),
             *(

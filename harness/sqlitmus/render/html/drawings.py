@@ -17,7 +17,7 @@ from sqlitmus.render.html.charts import Line, Place, Tick, numbered
 from sqlitmus.render.html.charts import Panel as LinePanel
 from sqlitmus.render.html.view import Look, looks
 from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
-from sqlitmus.results.report import Block, Curve, Interval, Report, Runner, Scaling, Tail, Tails
+from sqlitmus.results.report import Curve, Interval, Report, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
 
 # Curves and histograms: latencies, percentiles, growth, throughput over workers and threads; no

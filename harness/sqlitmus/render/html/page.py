@@ -22,7 +22,7 @@ from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Sections that are beside the question, or that a table of answers leads to.
-BESIDE = ("beside-", "claim-", "means", "presets", "setting-", "syncs", "workload")
+BESIDE = ("beside-", "claim-", "means", "presets", "setting-", "syncs", "tails", "workload")
 
 # About what a row takes in bytes besides its cells' texts, and each of its cells.
 ROW, CELL = 500, 130
@@ -94,11 +94,6 @@ def question_first(document: Document) -> Document:
             section,
             nav=None if matrix and section.id == "cases" else section.nav,
             folded=section.detail or section.folded or section.id.startswith(BESIDE),
-            # the first of many cases under load shows what is in the others
-            sections=[
-                replace(below, folded=below.folded or (section.id == "tails" and place > 0))
-                for place, below in enumerate(section.sections)
-            ],
         )
         for section in document.sections
         if section.id != SUMMARY or not matrix
@@ -176,10 +171,21 @@ def pack(report: Report) -> bytes:
     return gzip.compress(page.encode(), compresslevel=9, mtime=0)
 
 
+def first_group(document: Document) -> Document:
+    """The comparisons of the first group; the others folded."""
+    return replace(
+        document,
+        sections=[
+            replace(one, sections=[replace(s, folded=n > 0) for n, s in enumerate(one.sections)])
+            for one in document.sections
+        ],
+    )
+
+
 def render_merged(report: MergedReport, pages: Sequence[bytes]) -> str:
     """The page; `pages` are the packed ones of `report.machines`; those stay out that would
     make the file too large."""
-    document, left_out = fitted(build(report), ROOM)
+    document, left_out = fitted(first_group(build(report)), ROOM)
     empty = [Packed(machine, "") for machine in report.machines]
     room = LIMIT - RESERVE - len(_page(report, empty, document, left_out).encode())
     packed: list[Packed] = []
@@ -287,7 +293,7 @@ def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tup
 WIDTH = 164
 CHANGES = 300
 # Columns whose values are ratios of times.
-RATIOS = ("change", "here")
+RATIOS = ("change", "here", "over")
 PUBLISHED = "published"
 MACHINES = "holds"
 
