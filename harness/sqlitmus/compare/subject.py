@@ -452,14 +452,18 @@ def with_versions(
     for text in texts:
         try:
             of = resolve([text], catalog, tools, quiet=quiet)
-            catalog, tools = of.catalog, of.tools
+            tools = of.tools
+            # Texts of Node 24 end at their first U+0000; no claim has such texts.
+            spec = of.catalog.runners[text].model_copy(update={"nul_in_text": False})
+            specs = {**of.catalog.runners, text: spec}
+            catalog = of.catalog.model_copy(update={"runners": specs})
         except (NotFit, UsageError) as error:
             name = parse(text, catalog.runners).runner
             changes = {"name": text, "title": text, "tool": text}
             absent = catalog.runners[name].model_copy(update=changes)
-            runners_of = {**catalog.runners, text: absent}
+            specs = {**catalog.runners, text: absent}
             folders = {**catalog.folders, text: catalog.folders[name]}
-            catalog = catalog.model_copy(update={"runners": runners_of, "folders": folders})
+            catalog = catalog.model_copy(update={"runners": specs, "folders": folders})
             tools = Tools(tools.paths, {**tools.missing, text: str(error)})
     return catalog, tools
 

@@ -119,6 +119,7 @@ def test_a_version_that_cannot_be_had_is_missing_with_the_reason(
     fetched, unknown, none = runners.discover(catalog, texts, told)
     assert fetched.description
     assert fetched.description.identity.runtime.version == "24.1.0"
+    assert not fetched.spec.nul_in_text
     assert unknown.missing == "npm has no node 25.0.0; the nearest are 24.1.0, 24.2.0"
     assert (none.missing or "").startswith("rust has no versions to choose from")
 
