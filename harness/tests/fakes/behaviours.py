@@ -85,6 +85,8 @@ def describe(behaviour: str) -> int:
 def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> int:
     """One job."""
     job = oracle_job.load(file)
+    if job.cell == "stalls":  # faults under load are planted in real runners
+        behaviour = "honest"
     if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
         os.execv(sys.executable, [sys.executable, *sys.argv])
     measured = job.mode == "measure"
@@ -114,8 +116,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
 
 
 def probed(job: Any) -> bool:
-    """Whether the harness asks if a runner answers from the database, and does not measure it."""
-    return job.cell == "freshness"
+    """Whether the harness acts beside the runner, and does not measure it."""
+    return job.cell in ("freshness", "stalls")
 
 
 def refusal(behaviour: str, job: Any) -> Any:
