@@ -133,7 +133,7 @@ def _check(generator: str, low: float, high: float, count: int) -> None:
         )
 
 
-def size(rows: Iterable[Iterable[Value]]) -> int:
+def size(rows: Iterable[Iterable[object]]) -> int:
     """About how many bytes their values have."""
     return sum(len(v) if isinstance(v, str | bytes) else 8 for row in rows for v in row)
 

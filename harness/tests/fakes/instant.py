@@ -103,7 +103,7 @@ class Instant:
     paces: dict[str, Pace] = field(default_factory=dict[str, Pace])
     lies: dict[str, Lie] = field(default_factory=dict[str, Lie])
     before: Callable[[str, int], None] = lambda _name, _number: None
-    author: Callable[[list[str], Path, Path], Timing] = lambda *_: Timing(1, 1, 0, 127)
+    author: Callable[[list[str], Path, Path], Timing] = lambda _a, _b, _c: Timing(1, 1, 0, 127)
     measured: list[Measured] = field(default_factory=list[Measured])
     verified: list[str] = field(default_factory=list[str])
     digested: list[str] = field(default_factory=list[str])

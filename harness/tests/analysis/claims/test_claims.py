@@ -60,8 +60,9 @@ def test_a_row_shows_what_its_word_rests_on() -> None:
     assert same.same == small.same == pytest.approx((1.95 / 1.02, 2.05 * 1.02))
     assert same.allowed == pytest.approx((1.95 ** (1 / 1.5), 2.05**1.5), rel=0.05)
     assert (same.allowance, small.allowance) == ("within", "beyond")
-    assert same.against == Interval(
-        value(same) / 2, pytest.approx(1.967 / 2.05, rel=0.01), pytest.approx(2 / 1.95, rel=0.01)
+    assert same.against is not None
+    assert (same.against.value, same.against.low, same.against.high) == pytest.approx(
+        (value(same) / 2, 1.967 / 2.05, 2 / 1.95), rel=0.01
     )
     assert same.needed is None
     assert same.judged is not None
