@@ -258,7 +258,7 @@ def _watch(within: str, event: str, arguments: tuple[object, ...]) -> None:
     changes = event in _CHANGES and arguments[-1] == -1  # no name within a folder that is removed
     changed = changes or (event == "open" and int(str(arguments[2])) & _WRITES)
     named = arguments[event in ("os.link", "os.symlink", "os.rename")]
-    if changed and isinstance(named, str | bytes | os.PathLike):
+    if changed and isinstance(named, str | bytes | Path):
         name = os.fsdecode(named)
         if not f"{os.path.normpath(name)}{os.sep}".startswith(within) and name != os.devnull:
             os.write(2, f"\nWROTE {name!r}\n".encode())
