@@ -114,7 +114,7 @@ class Plan(Model):
         """The subjects, and the folders whose programs run beside the cells, with a hash of what is
         run of them."""
         sources = [
-            f"{claim.name}={self.sources[claim.name]}+{_hash(claim.evidence)}"
+            f"{claim.name}={self.sources[claim.name]}+{_pinned(claim.evidence)}"
             for claim in self.claims
             if claim.name in self.sources and claim.evidence
         ]
@@ -224,7 +224,7 @@ class Plan(Model):
         return self
 
 
-def _hash(model: Model) -> str:
+def _pinned(model: Model) -> str:
     return hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:16]
 
 

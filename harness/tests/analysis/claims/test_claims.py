@@ -9,7 +9,6 @@ from sqlitmus.analysis import RunDataError, analyse, read
 from sqlitmus.render.document import sentences
 from sqlitmus.render.document.claims import ends, outcome, same_size
 from sqlitmus.results.claims import Claim, Row
-from sqlitmus.results.ranking import Interval
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
