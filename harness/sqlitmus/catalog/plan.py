@@ -114,7 +114,7 @@ class Plan(Model):
         """The subjects, and the folders whose programs run beside the cells, with a hash of what is
         run of them."""
         sources = [
-            f"{claim.name}={self.sources[claim.name]}+{_pinned(claim.evidence)}"
+            f"{claim.name}={self.sources[claim.name]}+{_hash(claim.evidence)}"
             for claim in self.claims
             if claim.name in self.sources and claim.evidence
         ]
@@ -222,10 +222,6 @@ class Plan(Model):
                 f"{self.blocks} blocks cannot be divided into {self.sessions} sessions"
             )
         return self
-
-
-def _pinned(model: Model) -> str:
-    return hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:16]
 
 
 def _unique(what: str, names: list[str]) -> None:
