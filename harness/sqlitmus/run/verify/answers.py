@@ -369,4 +369,4 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
         counts.append(counter.counts())
         operations = answer.answers if answer else []
         changes = all(affected for _, affected, _ in operations) and more == case.operations
-    return difference(*counts, more, marks(case, changes=changes))
+    return difference(counts[0], counts[1], more, marks(case, changes=changes))

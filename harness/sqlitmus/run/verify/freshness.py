@@ -344,7 +344,9 @@ def _executions(
         rows = question.stored(step, versions[step])
         rows = rows if manner.operation in ("all", "iterate") else rows[:1]
         executions.append([(*row[2:columns], *bound) for row in rows])
-    return [*executions, *[[(1,)]] * question.gated, *[[(sign,)]] * len(question.anew)]
+    numbers = [*[1] * question.gated, *[sign] * len(question.anew)]
+    executions.extend([(number,)] for number in numbers)
+    return executions
 
 
 # Changes rows in the middle of an iteration.
