@@ -200,7 +200,7 @@ function openAt(node) {
   // a case is known by its title, which stands above its body
   const title = details?.closest("tr.opened")?.previousElementSibling ?? details ?? node;
   title.scrollIntoView({ block: "start" });
-  const target = node === details ? details.querySelector("summary") : node;
+  const target = node.matches("section, details") ? details?.querySelector("summary") : node;
   if (details) target.focus({ preventScroll: true });
 }
 

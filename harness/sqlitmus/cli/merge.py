@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import tell, with_options
+from sqlitmus.cli.options import tell, text_of, with_options
 from sqlitmus.run.plan.options import Options, name_for
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
@@ -47,10 +47,11 @@ def merge(
     import shlex
     import sys
 
-    from sqlitmus.cli.report import merged_text
     from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
     from sqlitmus.machines.merge import merged as merged_of
+    from sqlitmus.machines.report import merged_report
+    from sqlitmus.machines.survey import reference_of, surveys
     from sqlitmus.run.processes.progress import Progress
     from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import free_moment
@@ -69,7 +70,10 @@ def merge(
     for refused in done.made.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
     if (merged := merged_of(check_file(done.directory))) and not options.quiet:
-        sys.stderr.write(merged_text(merged, brief=True))
+        against = reference_of(merged, None)
+        surveyed = list(surveys(merged, against, lambda _: b""))
+        report = merged_report(merged, surveyed, against)
+        sys.stderr.write(text_of(report, "text", brief=True))
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
     if done.made.refused:

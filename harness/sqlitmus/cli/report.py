@@ -55,7 +55,7 @@ def report(
             if given:
                 raise UsageError(f"{name} {given!r}: {directory} is a merged run; name one run")
         page = directory / _page(machine)
-        text = merged_text(several, machine, format_, reference)
+        text = _merged(several, machine, format_, reference)
     else:
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
@@ -76,14 +76,7 @@ def _page(machine: str | None) -> str:
     return f"{as_label(f'report-{machine}').strip('-')}.html"
 
 
-def merged_text(
-    merged: "Merged",
-    machine: str | None = None,
-    format_: str = "text",
-    reference: str | None = None,
-    *,
-    brief: bool = False,
-) -> str:
+def _merged(merged: "Merged", machine: str | None, format_: str, reference: str | None) -> str:
     """A merged run's report, or that of one of its machines."""
     from sqlitmus.machines.report import merged_report
     from sqlitmus.machines.survey import machine_report, reference_of, surveys
@@ -94,7 +87,7 @@ def merged_text(
         against = reference_of(merged, reference)
         surveyed = list(surveys(merged, against, pack if format_ == "html" else _no_page))
         report = merged_report(merged, surveyed, against)
-        return text_of(report, format_, [one.page for one in surveyed], brief=brief)
+        return text_of(report, format_, [one.page for one in surveyed])
     named = {one.name: one for one in merged.machines}
     if machine not in named:
         raise UsageError(

@@ -13,7 +13,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, suite
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.model import Chart, Paragraph, Table
-from sqlitmus.render.html import charts, drawings
+from sqlitmus.render.html import drawings, view
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Block, Cell, Report, Tail, Tails
 from sqlitmus.vocabulary.detail import Syncs
@@ -213,16 +213,16 @@ blocks = st.builds(
 
 
 @pytest.fixture(scope="module")
-def by_title(small: Report) -> dict[str, charts.Strip]:
-    return {strip.title: strip for strip in charts.strips(small, []).strips}
+def by_title(small: Report) -> dict[str, view.Strip]:
+    return {strip.title: strip for strip in view.strips(small, []).strips}
 
 
-def test_what_cannot_be_read_says_so(by_title: dict[str, charts.Strip]) -> None:
+def test_what_cannot_be_read_says_so(by_title: dict[str, view.Strip]) -> None:
     assert (by_title["Throttled"].bars, by_title["Throttled"].said) == ("", "not readable here")
     assert by_title["I/O pressure"].said == "1.0 %; not readable here in 11 blocks"
 
 
-def test_ranges_are_in_words(by_title: dict[str, charts.Strip]) -> None:
+def test_ranges_are_in_words(by_title: dict[str, view.Strip]) -> None:
     assert by_title["CPU stolen"].said == "0.0 % to 12.0 %"
     assert by_title["Load"].said == "0.40 to 1.90"
     assert by_title["Fixed work"].said == "41.0\u202fms to 46.3\u202fms"
@@ -240,22 +240,22 @@ def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
 def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
     small: Report, drawn: list[Block]
 ) -> None:
-    for reading, heights in charts.DRAWN:
-        strip = charts.strip(reading, heights, drawn)
+    for reading, heights in view.DRAWN:
+        strip = view.strip(reading, heights, drawn)
         tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
-        assert all(0 <= height <= charts.HEIGHT for height in tall)
+        assert all(0 <= height <= view.HEIGHT for height in tall)
         assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
-    assert tuple(reading for reading, _ in charts.DRAWN) == parts.READINGS
+    assert tuple(reading for reading, _ in view.DRAWN) == parts.READINGS
     (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()
     assert len(table.rows) == len(drawn)
 
 
 def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
-    first, second, none, last = charts.over_fastest([100.0, 110.0, None, 105.0])
+    first, second, none, last = view.over_fastest([100.0, 110.0, None, 105.0])
     assert (first, second, none) == (0.0, pytest.approx(1.0), None)
     assert last == pytest.approx(0.5)
     # A quiet machine is not made to look restless.
-    assert charts.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / charts.LEAST_PROBE)
+    assert view.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / view.LEAST_PROBE)
 
 
 @given(st.lists(st.floats(0, 200), min_size=1, max_size=15))

@@ -472,7 +472,7 @@ DRAWINGS: dict[ChartKind, Drawing] = {
     "matrix": Drawing("_matrix.html.j2", view.cases_view, whole=True),
     "scatter": Drawing("_scatter.html.j2", view.cases_view, whole=True),
     "cases": Drawing("_cases.html.j2", view.cases_view, whole=True),
-    "conditions": Drawing("_strips.html.j2", charts.strips),
+    "conditions": Drawing("_strips.html.j2", view.strips),
     "histogram": Drawing("_histogram.html.j2", histogram_panels),
     "scaling": Drawing("_panels.html.j2", scaling_panels),
     "threads": Drawing("_panels.html.j2", thread_panels),

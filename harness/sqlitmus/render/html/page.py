@@ -176,8 +176,11 @@ def first_group(document: Document) -> Document:
     return replace(
         document,
         sections=[
-            replace(one, sections=[replace(s, folded=n > 0) for n, s in enumerate(one.sections)])
-            for one in document.sections
+            replace(
+                section,
+                sections=[replace(s, folded=place > 0) for place, s in enumerate(section.sections)],
+            )
+            for section in document.sections
         ],
     )
 
