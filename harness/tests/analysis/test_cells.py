@@ -1,3 +1,5 @@
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -93,23 +95,21 @@ def test_without_a_floor_nothing_has_an_overhead() -> None:
     assert cell(make(plan(floor=None))).overhead is None
 
 
+@pytest.mark.parametrize("measured", [False, True])
 @pytest.mark.parametrize("outcome", ["unsupported", "wrong", "failed"])
-def test_what_verification_refused_has_no_time(outcome: str) -> None:
-    verify = change(
-        checks(plan()), {"outcome": outcome, "reason": "because"}, runner="bun", case="get-pk"
-    )
-    run = make(verify=verify, lines=drop(samples(plan(), noisy()), runner="bun", case="get-pk"))
+def test_what_verification_refused_has_no_figure_even_if_measured(
+    outcome: str, measured: bool
+) -> None:
+    refused = {"runner": "bun", "case": "get-pk"}
+    verify = change(checks(plan()), {"outcome": outcome, "reason": "because"}, **refused)
+    lines = samples(plan(), noisy())
+    run = make(verify=verify, lines=lines if measured else drop(lines, **refused))
     found = cell(run)
     assert (found.outcome, found.reason, found.time) == (outcome, "because", None)
+    assert (found.figures, found.overhead_verdict) == ({}, None)
+    assert bool(found.samples) == (measured and outcome == "failed")
     assert "bun" not in compared(run)
     assert "bun" in compared(run, 1)
-
-
-def test_times_of_a_cell_that_verification_refused_are_ignored() -> None:
-    verify = change(checks(plan()), {"outcome": "wrong"}, runner="bun", case="get-pk")
-    run = make(verify=verify)
-    assert (cell(run).time, cell(run).samples) == (None, [])
-    assert "bun" not in compared(run)
 
 
 def test_a_missing_runner_is_missing_in_every_case() -> None:
@@ -151,29 +151,23 @@ def test_a_wrong_answer_outweighs_a_crash() -> None:
     assert cell(make(lines=lines)).reason == "wrong in 1 invocation of 12, first in block 3: b"
 
 
-@pytest.mark.parametrize("value", [0, -5])
-@pytest.mark.parametrize("key", ["steady_ns", "cold_ns"])
-def test_an_impossible_time_fails_the_cell(key: str, value: int) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *product(("steady_ns", "cold_ns"), (0, -5)),
+        ("peak_rss_bytes", -1),
+        ("cpu_ns", -9e9),
+    ],
+)
+def test_an_impossible_figure_fails_the_cell(key: str, value: float) -> None:
     lines = change(samples(plan(), noisy()), {key: value}, label="bun", case="get-pk", block=3)
-    found = cell(make(lines=lines))
+    run = make(lines=lines)
+    found = cell(run)
     assert found.outcome == "failed"
     assert found.reason is not None
     assert "impossible figures in 1 invocation of 12, first in block 4" in found.reason
     assert (found.time, found.samples.count(None)) == (None, 1 if key == "steady_ns" else 0)
-    assert "bun" not in compared(make(lines=lines))
-
-
-@pytest.mark.parametrize(
-    "new",
-    [
-        {"peak_rss_bytes": -1},
-        {"cpu_ns": -9e9},
-    ],
-    ids=repr,
-)
-def test_an_impossible_secondary_figure_fails_the_cell(new: dict[str, Any]) -> None:
-    lines = change(samples(plan(), noisy()), new, label="bun", case="get-pk", block=3)
-    assert cell(make(lines=lines)).outcome == "failed"
+    assert "bun" not in compared(run)
 
 
 def test_memory_may_shrink() -> None:
@@ -321,13 +315,6 @@ def test_what_was_never_recorded_is_none() -> None:
     assert found.figures["peak_rss"].contrast is None
 
 
-@pytest.mark.parametrize("outcome", ["wrong", "failed", "unsupported"])
-def test_a_cell_that_is_not_ok_has_no_figures(outcome: str) -> None:
-    verify = change(checks(plan(NAMES)), {"outcome": outcome, "reason": "r"}, runner="bun")
-    found = cell_secondary(make(plan(NAMES, blocks=30), verify=verify, lines=lines()))
-    assert (found.figures, found.overhead_verdict) == ({}, None)
-
-
 def values(cases: int) -> Array:
     """Node, bun and a canary over 30 blocks; bun differs a little in the first case only."""
     draws = np.random.default_rng(1).normal(0, 0.01, (cases, 3, 30))
@@ -394,10 +381,11 @@ def test_the_correction_is_told(correction: str, told: str, method: str) -> None
 
 def test_a_corrected_report_calls_fewer_things_different() -> None:
     planned = plan(["node", "bun"], blocks=12, cases=[case(f"c{n}") for n in range(200)])
-    given = samples(planned, noisy(spread=0.01))
+    run = make(planned, lines=samples(planned, noisy(spread=0.01)))
 
     def alarms(correction: str) -> int:
-        report = analyse(make({**planned, "correction": correction}, lines=given))
+        how = {"correction": correction}
+        report = analyse(replace(run, plan=run.plan.model_copy(update=how)))
         verdicts = [v for c in report.cases for v in c.comparisons.verdict]
         return sum(v is not None and ("faster" in v or "slower" in v) for v in verdicts)
 

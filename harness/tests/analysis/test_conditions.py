@@ -1,8 +1,11 @@
 """What a report shows of the machine around a block."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.provenance import block_seconds, passed
@@ -114,7 +117,7 @@ def test_a_time_is_defined_where_all_of_it_counts_whatever_is_known_of_others() 
 
 
 FULL = [["journal_mode", "WAL"], ["synchronous", "FULL"]]
-NODE, BUN, FLOOR = "node", "bun", "rust-ffi"
+NODE, BUN = "node", "bun"
 
 
 def counted(
@@ -138,47 +141,26 @@ def facts(report: Report) -> list[tuple[str, dict[str, str], bool]]:
     ]
 
 
-def test_equal_syncs_are_no_notice() -> None:
-    assert worded.notices(counted("durable", node=10, bun=10, rust_ffi=10)) == []
-    assert worded.notices(counted("shipped", node=40, bun=40, rust_ffi=40)) == []
+COUNTED: dict[str, Callable[[], Report]] = {
+    "durable, all equal": partial(counted, "durable", node=10, bun=10, rust_ffi=10),
+    "shipped, all equal": partial(counted, "shipped", node=40, bun=40, rust_ffi=40),
+    "durable, less than the floor": partial(counted, "durable", node=10, bun=40, rust_ffi=40),
+    "durable, none, without the floor": partial(counted, "durable", node=9, bun=10),
+    "durable, a floor that does not sync": partial(counted, "durable", node=10, rust_ffi=0),
+    "checkpoints beside the commits": partial(counted, "durable", of=100, node=100, rust_ffi=106),
+    "what promises no sync": partial(counted, "normalised", node=0, bun=3, rust_ffi=3),
+    "shipped, none": partial(counted, "shipped", node=0, bun=40, rust_ffi=40),
+    "shipped, fewer": partial(counted, "shipped", node=39, bun=40, rust_ffi=40),
+    "shipped, more": partial(counted, "shipped", node=41, bun=40, rust_ffi=40),
+    "two cases alike": partial(counted, "durable", ids=("insert", "update"), node=0, rust_ffi=10),
+    "beside the profile": partial(counted, "shipped", node=40, rust_ffi=40),
+}
 
 
-def test_a_durable_cell_that_syncs_less_often_than_the_floor() -> None:
-    (text,) = worded.notices(counted("durable", node=10, bun=40, rust_ffi=40))
-    assert text.startswith(
-        "Syncs per transaction in insert: 1 fsync: node; 4 fsync: rust-ffi (the floor)."
-    )
-
-
-def test_a_durable_cell_that_does_not_sync_is_told_without_the_floor() -> None:
-    (text,) = worded.notices(counted("durable", node=9, bun=10))
-    assert text.startswith("Syncs per transaction in insert: 0.9 fsync: node. ")
-
-
-def test_a_floor_that_does_not_sync_is_told_itself() -> None:
-    (text,) = worded.notices(counted("durable", node=10, rust_ffi=0))
-    assert text.startswith("Syncs per transaction in insert: no sync: rust-ffi. ")
-
-
-def test_checkpoints_beside_the_commits_are_no_notice() -> None:
-    assert worded.notices(counted("durable", of=100, node=100, rust_ffi=106)) == []
-
-
-def test_what_promises_no_sync_is_no_notice() -> None:
-    assert worded.notices(counted("normalised", node=0, bun=3, rust_ffi=3)) == []
-
-
-@pytest.mark.parametrize("node", [0, 39, 41])
-def test_runners_as_shipped_that_sync_differently(node: int) -> None:
-    (text,) = worded.notices(counted("shipped", node=node, bun=40, rust_ffi=40))
-    assert "Durability differs in the profile shipped, as counted in insert." in text
-    assert "4 fsync: bun and rust-ffi" in text
-
-
-def test_cases_in_which_the_same_is_said_share_a_notice() -> None:
-    report = counted("durable", ids=("insert", "update"), node=0, rust_ffi=10)
-    (text,) = worded.notices(report)
-    assert "in insert and update: no sync: node; 1 fsync: rust-ffi (the floor)." in text
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_is_told_of_syncs(name: str, snapshot: SnapshotAssertion) -> None:
+    report = COUNTED[name]()
+    assert (worded.notices(report), facts(report)) == snapshot
 
 
 def test_a_cell_without_a_time_is_not_told() -> None:
@@ -186,12 +168,6 @@ def test_a_cell_without_a_time_is_not_told() -> None:
     syncs: Json = {"transactions": 10, "fsync": 0, "fdatasync": 0, "bytes": 41_000}
     verify = change(checks(planned), {"syncs": syncs, "outcome": "wrong"}, runner=NODE)
     assert worded.notices(analyse(make(planned, verify=verify))) == []
-
-
-def test_it_stands_beside_the_profile() -> None:
-    report = counted("shipped", node=40, rust_ffi=40)
-    values = {NODE: "4 fsync", FLOOR: "4 fsync"}
-    assert facts(report) == [("Pragmas, profile shipped", values, False)]
 
 
 def test_why_it_was_not_counted_is_told() -> None:

@@ -50,17 +50,6 @@ def test_the_fastest_is_named_with_how_far_the_others_are_behind() -> None:
     )
 
 
-def test_ties_are_named_as_ties() -> None:
-    text = worded.headline(timed({"deno": 1.6}, spread=0.05))[0]
-    assert text.startswith("Reads (2 cases): node and bun are tied. ")
-    assert " deno takes 1." in text
-    assert text.endswith(" as long as node.")
-
-
-def test_a_slow_leader_of_the_plan_does_not_win_by_being_first() -> None:
-    assert "deno is fastest" in worded.headline(timed({"node": 2, "bun": 2, "canary": 2}))[0]
-
-
 def test_what_went_wrong_comes_first() -> None:
     gone = runner("dotnet", missing="SDK 10 not found; install it", description=None)
     planned = plan(NAMES, runners=[*plan(NAMES)["runners"], gone])

@@ -1,9 +1,11 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.cells import warming
@@ -35,107 +37,30 @@ def notices(run: RunData) -> str:
     return "\n".join(worded.notices(analyse(run)))
 
 
-def shipped(**synchronous: int) -> tuple[Json, list[Json]]:
+def told_of(verify: Json, **where: object) -> RunData:
+    """A run in which these cells were verified with `verify`."""
+    return make(verify=change(checks(plan()), verify, **where))
+
+
+def shipped(**synchronous: int) -> RunData:
     planned = plan(cases=[case("insert", axes={"profile": "shipped"})])
     verify = checks(planned)
     for name, value in synchronous.items():
         pragmas = {"journal_mode": "wal", "synchronous": value}
         verify = change(verify, {"pragmas": pragmas}, runner=name)
-    return planned, verify
+    return make(planned, verify=verify)
 
 
-def test_a_clean_run_has_no_notice() -> None:
-    assert worded.notices(analyse(make())) == []
-
-
-def test_runners_that_agree_against_the_oracle() -> None:
-    verify = change(checks(plan()), {"outcome": "wrong", "against_oracle": True}, case="get-pk")
-    assert (
-        "In 1 case all runners that answered agree with each other against the oracle: get-pk. "
-        "Suspect the oracle"
-    ) in notices(make(verify=verify))
-
-
-def test_a_runner_that_worked_between_its_turns() -> None:
+def idle(**shares: float) -> RunData:
+    """A run of whose runners some worked while they waited for their turns."""
     looks = {"before": {"monotonic_ns": 0}, "after": {"monotonic_ns": 1}}
-    passed = {"idle": {"bun": 0.034, "node": 0.0}}
-    run = from_records(
-        plan(),
-        checks(plan()),
-        samples(plan(), noisy()),
-        {"cores": "4"},
-        blocks=[{"block": n, **looks, **passed} for n in range(3)],
-    )
-    assert "while they waited for their turns: bun (3.4 % of that time)" in notices(run)
+    blocks = [{"block": n, **looks, "idle": shares} for n in range(3)]
+    return from_records(plan(), checks(plan()), samples(plan(), noisy()), {}, blocks=blocks)
 
 
-def test_few_blocks() -> None:
-    planned = plan(blocks=3)
-    assert "3 complete blocks: fewer than 10 never give a verdict" in notices(make(planned))
-
-
-def test_an_unfinished_run() -> None:
-    lines = drop(samples(plan(), noisy(), complete=False), block=11)
-    assert "not finished: 11 of 12 blocks" in notices(make(lines=lines))
-
-
-def test_a_finished_run_with_a_hole() -> None:
-    lines = drop(samples(plan(), noisy()), block=3, label="bun", case="get-pk")
-    assert "Only 11 of 12 blocks hold all cells" in notices(make(lines=lines))
-
-
-def test_values_that_never_vary() -> None:
-    run = make(lines=samples(plan(), steady()))
-    assert "6 comparisons had the same ratio in most blocks" in notices(run)
-
-
-def test_sqlite_versions_that_differ() -> None:
+def engines() -> RunData:
     runners = [runner("node"), runner("bun", description=description("bun", sqlite="3.50.4"))]
-    run = make(plan(["node", "bun"], runners=runners))
-    assert "SQLite versions differ. 3.51.0: node; 3.50.4: bun." in notices(run)
-
-
-def test_durability_that_differs_as_shipped() -> None:
-    planned, verify = shipped(node=2)
-    run = make(planned, verify=verify)
-    assert "Durability differs in the profile shipped" in notices(run)
-    assert "FULL: node; NORMAL: bun and rust-ffi." in notices(run)
-
-
-def test_equal_durability_is_no_notice() -> None:
-    planned, verify = shipped()
-    assert notices(make(planned, verify=verify)) == ""
-
-
-def test_query_plans_that_differ() -> None:
-    verify = change(checks(plan()), {"plans": [["SCAN users"]]}, runner="bun", case="get-pk")
-    report = analyse(make(verify=verify))
-    assert worded.notices(report) == ["Query plans differ between runners in 1 case: get-pk."]
-    assert report.cases[0].notes == [
-        "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
-    ]
-    assert report.cases[1].notes == []
-
-
-def test_a_plan_in_the_words_of_an_older_sqlite_is_the_same_plan() -> None:
-    verify = change(checks(plan()), {"plans": [["SEARCH TABLE users"]]}, runner="bun")
-    assert notices(make(verify=verify)) == ""
-
-
-def test_recorded_answers_that_disagree() -> None:
-    verify = change(checks(plan()), {"digest": "cd" * 32}, runner="bun", case="get-pk")
-    report = analyse(make(verify=verify))
-    assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
-    assert "disagree" in report.cases[0].checks
-
-
-def test_checksums_of_texts_that_end_beyond_ascii_are_no_other_answer() -> None:
-    """One language folds their UTF-8, another their UTF-16; the digest is the same."""
-    verify = change(checks(plan()), {"checksum": 1}, runner="bun", case="get-pk")
-    report = analyse(make(verify=verify))
-    assert "disagree" not in "\n".join(worded.notices(report))
-    assert "checksum" not in report.cases[0].checks
-    assert "SHA-256" in report.cases[0].checks
+    return make(plan(["node", "bun"], runners=runners))
 
 
 def ratios(of: dict[str, float], **changes: Any) -> RunData:
@@ -143,45 +68,95 @@ def ratios(of: dict[str, float], **changes: Any) -> RunData:
     return make(planned, lines=samples(planned, noisy(of, spread=0.003)))
 
 
-def test_a_runner_that_is_faster_than_the_floor_is_to_be_looked_at() -> None:
-    text = notices(ratios({"node": 1.5, "canary": 1.5, "bun": 0.8}))
-    assert text.startswith(
-        "Faster than rust-ffi, which calls SQLite's C API and has no driver: bun in get-pk and "
-        "get-index. That can be so, as where SQLite's version or options differ."
-    )
-
-
-@pytest.mark.parametrize("bun", [0.99, 1.0, 1.5])
-def test_no_runner_is_faster_than_the_floor(bun: float) -> None:
-    assert notices(ratios({"bun": bun})) == ""
-
-
-def test_a_variant_is_there_to_be_faster_than_the_floor() -> None:
-    runners = [runner("node"), runner("bun", role="variant"), runner("rust-ffi", role="floor")]
-    assert notices(ratios({"bun": 0.8}, runners=runners)) == ""
-
-
-@pytest.mark.parametrize(
-    ("machine", "text"),
-    [
-        ({"cores": "2"}, "4 and 8 workers on 2 cores are oversubscribed"),
-        ({}, "The number of cores is not recorded"),
-        ({"cores": "many"}, "The number of cores is not recorded"),
-        ({"cores": "8"}, ""),
-    ],
-)
-def test_more_workers_than_cores(machine: dict[str, str], text: str) -> None:
+def parallel(machine: Json) -> RunData:
     cases = [case(f"parallel@workers={n}", workers=n) for n in (1, 4, 8)]
-    found = notices(make(plan(cases=cases), machine=machine))
-    assert (text in found) if text else (found == "")
+    return make(plan(cases=cases), machine=machine)
 
 
-@pytest.mark.parametrize(
-    ("governor", "told"), [("powersave", True), ("performance", False), ("unknown", False)]
-)
-def test_a_clock_rate_that_follows_the_load(governor: str, told: bool) -> None:
-    found = notices(make(machine={"cores": "2", "governor": governor}))
-    assert (f"CPU governor is {governor}" in found) == told
+def built_for_x64(machine: Json) -> RunData:
+    """Node and bun are, which say it by different names; a third one is missing."""
+    told = {"identity": {**description("bun")["identity"], "architecture": "AMD64"}}
+    runners = [
+        runner("node"),
+        runner("bun", description={**description("bun"), **told}),
+        runner("rust-ffi", description=None, missing="no cargo"),
+    ]
+    return make(plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
+
+
+VARIANT = [runner("node"), runner("bun", role="variant"), runner("rust-ffi", role="floor")]
+BUN: Json = {"runner": "bun", "case": "get-pk"}
+LINES = samples(plan(), noisy())
+RUNS: dict[str, Callable[[], RunData]] = {
+    "clean": make,
+    "runners agree against the oracle": partial(
+        told_of, {"outcome": "wrong", "against_oracle": True}, case="get-pk"
+    ),
+    "worked between its turns": partial(idle, bun=0.034, node=0.0),
+    "few blocks": partial(make, plan(blocks=3)),
+    "unfinished": partial(make, lines=drop(LINES[:-1], block=11)),
+    "a hole": partial(make, lines=drop(LINES, block=3, label="bun", case="get-pk")),
+    "values never vary": partial(make, lines=samples(plan(), steady())),
+    "SQLite versions differ": engines,
+    "durability as shipped differs": partial(shipped, node=2),
+    "durability as shipped is equal": shipped,
+    "a plan in an older SQLite's words": partial(
+        told_of, {"plans": [["SEARCH TABLE users"]]}, runner="bun"
+    ),
+    "faster than the floor": partial(ratios, {"node": 1.5, "canary": 1.5, "bun": 0.8}),
+    **{f"{bun} times the floor": partial(ratios, {"bun": bun}) for bun in (0.99, 1.0, 1.5)},
+    "a variant faster than the floor": partial(ratios, {"bun": 0.8}, runners=VARIANT),
+    "2 cores": partial(parallel, {"cores": "2"}),
+    "8 cores": partial(parallel, {"cores": "8"}),
+    "cores not recorded": partial(parallel, {}),
+    "cores that are no number": partial(parallel, {"cores": "many"}),
+    **{
+        f"governor {name}": partial(make, machine={"cores": "2", "governor": name})
+        for name in ("powersave", "performance", "unknown")
+    },
+    "x64 on arm64": partial(built_for_x64, {"architecture": "arm64"}),
+    "x64 on arm64, and hyperfine": partial(
+        built_for_x64, {"architecture": "aarch64", "hyperfine architecture": "x64"}
+    ),
+    "hyperfine for arm64 on x64": partial(
+        built_for_x64, {"architecture": "x64", "hyperfine architecture": "arm64"}
+    ),
+    "all for x64": partial(
+        built_for_x64, {"architecture": "x86_64", "hyperfine architecture": "x64"}
+    ),
+    "hyperfine of unknown build": partial(
+        built_for_x64, {"architecture": "x86_64", "hyperfine architecture": "unknown"}
+    ),
+    "a machine of unknown kind": partial(built_for_x64, {"hyperfine architecture": "arm64"}),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_noticed_of_a_run(name: str, snapshot: SnapshotAssertion) -> None:
+    assert worded.notices(analyse(RUNS[name]())) == snapshot
+
+
+def test_query_plans_that_differ() -> None:
+    report = analyse(told_of({"plans": [["SCAN users"]]}, **BUN))
+    assert worded.notices(report) == ["Query plans differ between runners in 1 case: get-pk."]
+    assert report.cases[0].notes == [
+        "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
+    ]
+    assert report.cases[1].notes == []
+
+
+def test_recorded_answers_that_disagree() -> None:
+    report = analyse(told_of({"digest": "cd" * 32}, **BUN))
+    assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
+    assert "disagree" in report.cases[0].checks
+
+
+def test_checksums_of_texts_that_end_beyond_ascii_are_no_other_answer() -> None:
+    """One language folds their UTF-8, another their UTF-16; the digest is the same."""
+    report = analyse(told_of({"checksum": 1}, **BUN))
+    assert "disagree" not in "\n".join(worded.notices(report))
+    assert "checksum" not in report.cases[0].checks
+    assert "SHA-256" in report.cases[0].checks
 
 
 def seen(steadiness: str, steady_from_ms: float | None, warmup_ms: int) -> Json:
@@ -230,37 +205,6 @@ def test_who_is_warm_but_never_steady() -> None:
         "In 1 cell the pilot saw no steady state: times still went up and down once the processes "
         "were as fast as they become, because of the runtime or of this machine: get-pk: node."
     )
-
-
-BUN_FOR_X64 = {"identity": {**description("bun")["identity"], "architecture": "AMD64"}}
-
-
-@pytest.mark.parametrize(
-    ("machine", "told"),
-    [
-        (
-            {"architecture": "arm64"},
-            "machine's arm64: x64: node and bun. Their times contain an emu",
-        ),
-        (
-            {"architecture": "aarch64", "hyperfine architecture": "x64"},
-            "machine's arm64: x64: hyperfine, node and bun.",
-        ),
-        ({"architecture": "x64", "hyperfine architecture": "arm64"}, "x64: arm64: hyperfine."),
-        ({"architecture": "x86_64", "hyperfine architecture": "x64"}, ""),
-        ({"architecture": "x86_64", "hyperfine architecture": "unknown"}, ""),
-        ({"hyperfine architecture": "arm64"}, ""),
-    ],
-)
-def test_programs_for_another_processor_are_told(machine: dict[str, str], told: str) -> None:
-    runners = [
-        runner("node"),
-        runner("bun", description={**description("bun"), **BUN_FOR_X64}),
-        runner("rust-ffi", description=None, missing="no cargo"),
-    ]
-    run = make(plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
-    found = notices(run)
-    assert (told in found) if told else ("machine's" not in found), found
 
 
 NAMES = ("node", "bun", "dotnet")

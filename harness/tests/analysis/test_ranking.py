@@ -157,16 +157,6 @@ def compared(run: RunData) -> list[Contrast]:
     ]
 
 
-def test_the_ratio_of_one_case_is_that_cases_comparison() -> None:
-    planned = plan(["node", "bun"], cases=[case("case-0")])  # one pair in one group: no family
-    run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
-    mean, alone = mean_of(run, "bun"), compared(run)[0]
-    assert (mean.ratio.value, mean.ratio.low, mean.ratio.high) == pytest.approx(
-        (alone.ratio.value, alone.ratio.low, alone.ratio.high), rel=1e-12
-    )
-    assert mean.verdict is alone.verdict is Verdict.MATERIALLY_SLOWER
-
-
 def test_the_ratio_is_the_geometric_mean_of_the_cases() -> None:
     planned = reads(4)
     run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
@@ -216,7 +206,12 @@ def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
     strengths: set[tuple[Verdict, Verdict]] = set()
     for percent in np.arange(0, 4, 0.1):
         run = make(planned, lines=samples(planned, noisy({"bun": 1 + percent / 100})))
-        strengths.add((mean_of(run, "bun", group="lone").verdict, compared(run)[0].verdict))
+        report = analyse(run)
+        alone = report.cases[0].comparisons.of("bun", "node")
+        (mean,) = (s.contrast for s in report.standings if (s.group, s.runner) == ("lone", "bun"))
+        assert mean is not None
+        assert alone is not None
+        strengths.add((mean.verdict, alone.verdict))
     assert len(strengths) > 2
     assert all(
         group in (verdict, Verdict.NOT_RESOLVED) or group is WEAKER.get(verdict)
