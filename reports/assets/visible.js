@@ -60,7 +60,7 @@ export function show({ cases, runners, hits }) {
   for (const group of document.querySelectorAll("#cases .group")) {
     group.hidden = !group.querySelector("details.case:not([hidden])");
   }
-  for (const fold of document.querySelectorAll(".fold:has(tr[data-c])")) {
+  for (const fold of document.querySelectorAll(".fold:has(tr[data-c]):not(:has(#grid))")) {
     fold.hidden = !fold.querySelector("tr[data-c]:not([hidden])");
   }
 }

@@ -133,13 +133,14 @@ const FADES = `(async () => {
   return "";
 })()`;
 
-// The first screen says its finding in one sentence and shows figures at its top, in few words, those of
-// tables too; nor is the page long before anything is opened. A number and its unit are a word; words of
-// pictures and of lists to choose from do not count.
+// The first screen says its finding in one sentence and shows figures: a matrix that leads, or else those of
+// the answer. Its words count outside of tables and the footer; those of the page before anything is opened
+// count with their numbers. Words of pictures and of lists to choose from do not count.
 const MOST = { sentence: 25, first: 120, words: 900, top: 520, height: 4000 };
 const FIRST = `(() => {
   const answer = document.querySelector(":is(.decision, .answering) .answer");
-  const figures = document.querySelectorAll(":is(.decision, .answering) :is(tbody td, svg use), #grid td[data-r]");
+  const leads = document.querySelector("main > section, main > details")?.id === "matrix";
+  const figures = document.querySelectorAll(leads ? "#grid td[data-r]" : ":is(.decision, .answering) :is(tbody td, svg use)");
   const figure = [...figures].find((one) => one.checkVisibility());
   const picture = document.querySelector(".decision figure");
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -148,11 +149,11 @@ const FIRST = `(() => {
   while (texts.nextNode()) {
     const { parentElement: holder, textContent } = texts.currentNode;
     if (holder.closest("script, style, noscript, svg, select, .v, .skip") || !holder.checkVisibility()) continue;
-    const count = textContent.split(/[ \\n\\t]+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)).length;
+    const count = (part) => textContent.split(/[ \\n\\t]+/).filter((word) => part.test(word)).length;
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
-    words += count;
-    if (range.getBoundingClientRect().top < innerHeight) first += count;
+    words += count(/[\\p{L}\\p{N}]/u);
+    if (range.getBoundingClientRect().top < innerHeight && !holder.closest("table, footer")) first += count(/\\p{L}{2}/u);
   }
   return {
     sentence: answer?.textContent.trim().split(/\\s+/).length ?? 0,
@@ -183,7 +184,9 @@ async function firstScreen({ evaluate }) {
 // Without script, too: the answer, its figures, and a matrix where the page has one.
 export const STANDS = `(() => {
   const seen = (nodes) => [...document.querySelectorAll(nodes)].some((one) => one.checkVisibility() && (one.textContent.trim() || one.matches("use")));
-  const parts = { "answer": ".answer", "figure beside the answer": ":is(.decision, .answering) :is(tbody td, svg use)" };
+  const parts = { "answer": ".answer" };
+  const ranks = document.querySelector(".answering, .decision option:not([disabled])"); // a preset that ranks
+  if (ranks) parts["figure beside the answer"] = ":is(.decision, .answering) :is(tbody td, svg use)";
   if (document.querySelector("#grid")?.closest("details") === null) parts["cell of the matrix"] = "#grid td[data-r]";
   return Object.entries(parts).filter(([, nodes]) => !seen(nodes)).map(([what]) => "no " + what + " without script");
 })()`;

@@ -7,8 +7,6 @@ import { pathToFileURL } from "node:url";
 import { openTab, startBrowser } from "./tab.mjs";
 
 const SIZE = { width: 1360, height: 1240 };
-// the answer fills a window: in a low one the matrix follows at once
-const WINDOW = { width: SIZE.width, height: 640 };
 const MARGIN = 2;
 // where the answer begins, once the page's script has drawn it
 const TOP = `new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() =>
@@ -23,7 +21,7 @@ const url = pathToFileURL(resolve(file)).href;
 const browser = startBrowser();
 
 async function picture(scheme) {
-  const tab = await openTab(browser, { ...WINDOW, media: { "prefers-color-scheme": scheme } });
+  const tab = await openTab(browser, { ...SIZE, media: { "prefers-color-scheme": scheme } });
   await tab.go(url);
   await tab.ready();
   const top = await tab.evaluate(TOP);

@@ -40,5 +40,10 @@ const opened = async (index = 0) => {
 	await frame();
 	return details();
 };
+// What is in a closed fold has no text of its own.
+for (let fold = $("grid")?.closest("details:not([open])"); fold; fold = fold.closest("details:not([open])")) {
+	fold.open = true;
+	await frame();
+}
 const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
 `;

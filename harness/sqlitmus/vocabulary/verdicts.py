@@ -207,6 +207,11 @@ class ClaimWord(StrEnum):
         made.style, made.lesson, made.meaning = style, lesson, meaning
         return made
 
+    @property
+    def short(self) -> str:
+        """The word where it stands beside what it is of: "smaller", "not testable"."""
+        return self.removesuffix(" than published").removesuffix(" here")
+
     REPRODUCED = (
         "reproduced",
         "\u25a0 #",

@@ -191,7 +191,11 @@ def test_no_line_shows_a_figure_with_the_word_of_another_row(
                 one
                 for of_group in of_claim.groups
                 for one in of_group.rows
-                if (one.verdict, replace(claims.published(one), note=""), claims.here(one))
+                if (
+                    one.verdict and one.verdict.short,
+                    replace(claims.published(one), note=""),
+                    claims.here(one),
+                )
                 == (word.text, published, here)
             ]
             assert of_claim.decisive in shown

@@ -409,7 +409,7 @@ def decision(row: Row) -> Cell:
     """The word of a row that decides a claim."""
     assert row.verdict is not None
     mark = symbols.mark(row.verdict)
-    return Cell(row.verdict, mark=mark, style=row.verdict.style, emphasis="strong")
+    return Cell(row.verdict.short, mark=mark, style=row.verdict.style, emphasis="strong")
 
 
 def deciding(claim: Claim) -> str:
@@ -460,6 +460,7 @@ def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
         claim.title,
         blocks=[Definitions(list(facts(claim))), *_contradiction(claim, every)],
         sections=sections,
+        nav=claim.name,
     )
 
 

@@ -292,9 +292,10 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
                 "nothing": "Nothing was measured.",
             }[about.measured]
         case ClaimOutcomes():
-            count = counted(about.claims, "published claim")
-            rows = counted(sum(about.counts.values()), "deciding figure")
-            return ended(f"{count}, measured here by {rows}: {outcome(about.counts)}")
+            rows = sum(about.counts.values())
+            figures = f"{counted(rows, 'figure')} {'decides' if rows == 1 else 'decide'}"
+            claims = counted(about.claims, "published claim")
+            return ended(f"{figures} {claims}: {outcome(about.counts)}")
         case Unpaired():
             return unpaired(about)
         case Holding():
@@ -370,7 +371,7 @@ def outcome(counts: Mapping[ClaimWord, int]) -> str:
     """The word that all agree on, or how many have which."""
     if len(counts) == 1:
         return next(iter(counts))
-    return ", ".join(f"{number} {word}" for word, number in counts.items())
+    return ", ".join(f"{number} {word.short}" for word, number in counts.items())
 
 
 def unpaired(runs: Unpaired) -> str:

@@ -239,7 +239,7 @@ def sizes(
 
 Load = tuple[float, Tails]
 LOADS: dict[Literal["wide", "narrow"], tuple[tuple[int, int], tuple[int, int, int, int]]] = {
-    "wide": ((1300, 400), (64, 20, 1150, 372)),
+    "wide": ((1300, 210), (64, 20, 1150, 182)),
     "narrow": ((320, 300), (48, 8, 196, 272)),
 }
 # How high the band is for those who fell behind, who have no latency.
