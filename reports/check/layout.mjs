@@ -185,7 +185,7 @@ async function firstScreen({ evaluate }) {
 export const STANDS = `(() => {
   const seen = (nodes) => [...document.querySelectorAll(nodes)].some((one) => one.checkVisibility() && (one.textContent.trim() || one.matches("use")));
   const parts = { "answer": ".answer" };
-  const ranks = document.querySelector(".answering, .decision option:not([disabled])"); // a preset that ranks
+  const ranks = document.querySelector(":is(.answering :is(table, svg), .decision option:not([disabled]))");
   if (ranks) parts["figure beside the answer"] = ":is(.decision, .answering) :is(tbody td, svg use)";
   if (document.querySelector("#grid")?.closest("details") === null) parts["cell of the matrix"] = "#grid td[data-r]";
   return Object.entries(parts).filter(([, nodes]) => !seen(nodes)).map(([what]) => "no " + what + " without script");
