@@ -461,6 +461,23 @@ def in_a_round(parts: Sequence[Part]) -> list[tuple[Part, int]]:
     return list(zip(parts, counts, strict=True))
 
 
+def rows_wanting(pairs: Sequence[tuple[Part, int]], rounds: int) -> list[str]:
+    """Which of `in_a_round` have too few rows of parameters for so many rounds, and how many would
+    do, as parts of a sentence; none where no pool can hold these."""
+    if any(part.lasting for part, _ in pairs):  # its rounds are a power of two
+        rounds = statements.power_of_two(rounds)
+    few: list[str] = []
+    for part, times in pairs:
+        pools = [(step.given, step.repeat) for step in part.steps if step.writes and step.given]
+        for pool, repeat in pools if part.most and part.most // times < rounds else []:
+            needed, given = statements.power_of_two(rounds * times * repeat), len(pool.rows)
+            if needed > statements.LONGEST:
+                return []
+            if needed > given:
+                few.append(f"{part.name} had {needed:,} rows of parameters instead of {given:,}")
+    return few
+
+
 # What of the proofs the order of several writers decides.
 
 

@@ -34,6 +34,7 @@ from sqlitmus.workload.parts import (
     in_a_round,
     paced,
     parts_of,
+    rows_wanting,
     shares,
 )
 from sqlitmus.workload.replay import replays
@@ -312,7 +313,7 @@ def _mix(
         instructions=instructions,
         most=_most(parts) or (max(min(most), 1) if most else None),
         writing=written,
-        notes=_wanting(pairs, instructions, written),
+        notes=_short_of_rows(pairs, instructions, written),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=queries,
     )
@@ -443,40 +444,14 @@ def _stated(
         return each, WARMUP * each, TIMED * each
     bearable = (WARMUP + TIMED) * each
     if not writing.syncs:
-        bearable = _bearable(instructions)
-        bearable = min(most or bearable, bearable)
+        heaviest = int(HEAVIEST * INSTRUCTIONS // max(instructions, 1))
+        bearable = min(most or heaviest, heaviest)
         period = _period(writing.share)
         if 7 * period // 2 <= bearable:
             return gcd(each, period // 2), 3 * period // 2, 2 * period
     few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
     warmup, timed = (WARMUP, TIMED) if writing.syncs else (TIMED, WARMUP)  # compilers take time
     return min(each, few), warmup * few, timed * few
-
-
-def _bearable(instructions: float) -> int:
-    """Operations of so many `instructions` that a process may do for its checkpoints."""
-    return int(HEAVIEST * INSTRUCTIONS // max(instructions, 1))
-
-
-def _wanting(pairs: Sequence[tuple[Part, int]], instructions: float, writing: Writing) -> list[str]:
-    """What the report says where more rows of parameters would let checkpoints be timed."""
-    if writing.syncs or not writing.share:
-        return []
-    rounds = 7 * _period(writing.share) // 2
-    if rounds > _bearable(instructions):
-        return []
-    if any(part.lasting for part, _ in pairs):
-        rounds = statements.power_of_two(rounds)
-    few: list[str] = []
-    for part, times in pairs:
-        pools = [(step.given, step.repeat) for step in part.steps if step.writes and step.given]
-        for pool, repeat in pools if part.most and part.most // times < rounds else []:
-            needed, given = statements.power_of_two(rounds * times * repeat), len(pool.rows)
-            if needed > statements.LONGEST:
-                return []
-            if needed > given:
-                few.append(f"{part.name} had {needed:,} rows of parameters instead of {given:,}")
-    return [f"Two checkpoints would be timed if {listed(few)}."] if few else []
 
 
 def _period(share: float) -> int:
@@ -493,6 +468,17 @@ def _period(share: float) -> int:
             if period and 3.5 * abs(period - cycles * apart) <= apart / 4:
                 return period
     raise AssertionError
+
+
+def _short_of_rows(
+    pairs: Sequence[tuple[Part, int]], instructions: float, writing: Writing
+) -> list[str]:
+    """What the report says where more rows of parameters would let checkpoints be timed."""
+    rounds = 7 * _period(writing.share) // 2 if writing.share and not writing.syncs else 0
+    if not 0 < rounds * instructions <= HEAVIEST * INSTRUCTIONS:
+        return []
+    few = rows_wanting(pairs, rounds)
+    return [f"Two checkpoints would be timed if {listed(few)}."] if few else []
 
 
 def _power(count: int) -> int:
