@@ -160,11 +160,11 @@ class PlainRelay(Relay):
         with ThreadPoolExecutor(max_workers=system.usable()) as pool:
             list(pool.map(warm_up, self._seated))
 
-    def _through(self, rounds: list[list[int]], watch: Watch) -> Iterator[int]:
+    def _through(self, rounds: list[list[int]]) -> Iterator[int]:
         # beside its runner: this machine may be another a tenth of a second later
         guests = {seat.place: seat.take_turn for seat in self._seated}
         rng = random.Random(str(rounds))
-        for place in super()._through(rounds, watch):
+        for place in super()._through(rounds):
             turn, first = guests.get(place), rng.random() < 0.5
             if turn and first:
                 turn()

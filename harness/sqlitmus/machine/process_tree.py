@@ -69,12 +69,17 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Let `process`, which leads a group of its own, stand still until it may `go_on`."""
+    """Let `process`, which leads a group of its own, stand still until it may `go_on`; on Linux it
+    does, in all of its threads, when this returns."""
     if sys.platform == "win32":
         with suppress(psutil.Error):
             psutil.Process(process.pid).suspend()
-    else:
-        _signal(process.pid, signal.SIGSTOP)
+        return
+    _signal(process.pid, signal.SIGSTOP)
+    if sys.platform == "linux":
+        # one thread takes the signal, perhaps late; the last to stop tells the parent
+        with suppress(ChildProcessError):
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
 
 def go_on(process: subprocess.Popen[bytes]) -> None:

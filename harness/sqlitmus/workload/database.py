@@ -127,10 +127,10 @@ def _drawn(
     dense = held / PILOT
     if dense < SPARSE:
         return None
-    wanted = amount / dense if amount >= 1 else amount * len(numbers)
-    if wanted * DRAWN >= dense * len(numbers):
+    drawn = amount / dense if amount >= 1 else amount * len(numbers)
+    if drawn * DRAWN >= dense * len(numbers):
         return None
-    count = max(round(wanted), 1)
+    count = max(round(drawn), 1)
     return _sample_copy(connection, table, draw(count)) / count * len(numbers)
 
 

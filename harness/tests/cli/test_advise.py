@@ -93,7 +93,7 @@ def advice_of(clone: Clone) -> Advice:
 
 
 def test_one_pragma_that_fails_leaves_the_others_their_answers(advising: Clone) -> None:
-    done = advising.sqlitmus("advise", "-r", "a", "--blocks", "2")
+    done = advising.sqlitmus("advise", "-r", "a", "--blocks", "2", "--explain")
     assert done.code == 4, done.err
     assert "settings for a, added to the profile shipped" in done.err
     advice = advice_of(advising)
@@ -134,13 +134,14 @@ def test_cells_of_a_run_that_tried_settings_can_be_rendered_and_exported(advisin
 
 
 def test_only_the_settings_that_are_named_are_tried(advising: Clone) -> None:
-    done = advising.sqlitmus("advise", "-r", "a", "--setting", "cache_size", "--blocks", "1")
+    given = ("-r", "a", "--setting", "cache_size", "--blocks", "1", "--explain")
+    done = advising.sqlitmus("advise", *given)
     assert done.code == 0, done.err
     assert [case.id for case in advising.latest().plan().cases] == [
         "reads-small",
         "reads-small@setting=cache_size",
     ]
-    assert "Run again: ./just advise -r a --setting cache_size --blocks 1" in done.out
+    assert "Run again: ./just advise -r a --setting cache_size --blocks 1 --explain" in done.out
 
 
 def test_settings_are_tried_on_a_workload_of_the_users(advising: Clone) -> None:

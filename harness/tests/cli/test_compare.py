@@ -39,17 +39,17 @@ def compare(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Call:
 
 TEXT = """\
 new against base
-suite quick · 12 of 12 blocks · 1 case · base base · new new
+suite quick · 12 blocks · 1 case · base base · new new
 
 Of 1 case: 1 slower; largest material change: get, +9.9 % [+9.4, +10.4].
 Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
-Detectable with 80 % power: 0.6 %.
-A/A control: base against itself differs at 1 % in 0 of 1 case; the ratio furthest from 1 is 1.000×
-[0.998, 1.002].
-
 Time: 1 materially slower
 case      base       new              Δ [95 %]  verdict              blocks
 get   1.099 µs  1.207 µs  +9.9 % [+9.4, +10.4]  ▼ materially slower      12
+
+Detectable with 80 % power: 0.6 %.
+A/A control: base against itself differs at 1 % in 0 of 1 case; the ratio furthest from 1 is 1.000×
+[0.998, 1.002].
 
 Cold: the whole process: 1 equivalent
 1 equivalent: get
@@ -70,7 +70,7 @@ reads      1  +9.9 % [+9.4, +10.4]
 · not testable
 Δ is the change from the base; brackets are 95 % intervals. Verdicts are corrected for 1 comparison
 by Holm (5 % any false alarm).
-Run again: ./just compare base new --size s --seed 3 --blocks 12
+Run again: ./just compare base new --size s --seed 3 --blocks 12 --explain
 No self-test on this machine yet: `./just selftest`.
 sqlitmus 0.1.0 · run STAMP-compare · seed 3
 """
@@ -82,7 +82,7 @@ the smallest detectable difference is unknown until it has run
 
 
 def test_the_whole_of_a_comparison(desk: Desk, compare: Call) -> None:
-    done = compare("base", "new", *OPTIONS)
+    done = compare("base", "new", *OPTIONS, "--explain")
     lines = [line.rstrip() for line in done.out.replace(THIN, " ").splitlines()]
     assert lines == TEXT.splitlines()
     assert done.code == 0
@@ -133,7 +133,7 @@ def test_a_finished_comparison_is_rendered_again_in_each_format(
     desk: Desk, compare: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for form in ("text", "md", "node-csv", "json"):
-        first = compare("base", "new", *OPTIONS, "--format", form, "--label", form)
+        first = compare("base", "new", *OPTIONS, "--format", form, "--label", form, "--explain")
         again = desk.sqlitmus(capsys, "report", "--format", form)
         assert (again.code, again.out) == (0, first.out)
 
@@ -205,7 +205,7 @@ def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
     broken = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet")
     assert (broken.code, broken.out) == (130, "")
     command = broken.err.split("./just ")[1].split()
-    words = [*command[:2], str(desk.clone.latest().path), "--quiet"]
+    words = [*command[:2], str(desk.clone.latest().path), "--quiet", "--explain"]
     desk.instant.before = lambda _name, _number: None
     done = desk.sqlitmus(capsys, *words)
     assert done.code == 1
@@ -333,39 +333,39 @@ def test_two_runs_with_a_control_give_a_verdict(
     desk: Desk, compare: Call, runs: list[RunDirectory]
 ) -> None:
     before = len(desk.instant.measured)
-    done = compare(*paths(runs))
+    done = compare(*paths(runs), "--explain")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("new: STAMP-fresh against STAMP-old\n")
     text = " ".join(done.out.split())
     assert "Controls that stayed unchanged (base) show" in text
     assert "base new in STAMP-old · new new in STAMP-fresh" in text
     assert "▼ materially slower between runs 12" in text
-    markdown = compare(*paths(runs), "--format", "md").out
+    markdown = compare(*paths(runs), "--explain", "--format", "md").out
     assert "| ▼ materially slower between runs |" in markdown
-    page = compare(*paths(runs), "--format", "html").out
+    page = compare(*paths(runs), "--explain", "--format", "html").out
     assert "materially slower between runs" in opened(page)
     assert "materially slower between runs" in json.dumps(data_of(page))  # what the script says
     assert len(desk.instant.measured) == before
-    as_json = compare(*paths(runs), "--format", "json")
+    as_json = compare(*paths(runs), "--explain", "--format", "json")
     (case,) = json.loads(as_json.out)["cases"]
     assert case["comparisons"]["ratio"][0] == pytest.approx(1.2, rel=0.01)
 
 
 def test_two_runs_without_a_control_give_figures(compare: Call, runs: list[RunDirectory]) -> None:
     edit(runs[1], "base")
-    done = compare(*paths(runs), "-r", "new")
+    done = compare(*paths(runs), "--explain", "-r", "new")
     assert done.code == 0
     text = " ".join(done.out.split())
     assert "so there are no verdicts" in text
     assert "1 not testable: get" in text
-    as_json = compare(*paths(runs), "-r", "new", "--format", "json")
+    as_json = compare(*paths(runs), "--explain", "-r", "new", "--format", "json")
     (case,) = json.loads(as_json.out)["cases"]
     assert case["comparisons"]["verdict"] == ["not testable"]
     assert case["comparisons"]["ratio"][0] == pytest.approx(1.2, rel=0.01)
 
 
 def test_two_runs_as_the_csv_of_nodes_own_tool(compare: Call, runs: list[RunDirectory]) -> None:
-    done = compare(*paths(runs), "--format", "node-csv")
+    done = compare(*paths(runs), "--explain", "--format", "node-csv")
     assert done.code == 0
     binaries = [row.split(",")[0] for row in done.out.splitlines()[1:]]
     assert binaries == ['"old"'] * 12 + ['"new"'] * 12
@@ -375,7 +375,7 @@ def test_runs_written_by_another_version_are_refused(
     compare: Call, runs: list[RunDirectory]
 ) -> None:
     change(runs[0].path, "PRAGMA user_version = 2")
-    message = told(compare(*paths(runs)))
+    message = told(compare(*paths(runs), "--explain"))
     assert "run.sqlite: version 2 of the file, this sqlitmus reads 1; use the one" in message
 
 
@@ -389,7 +389,7 @@ def test_a_run_and_a_runner_are_not_two_of_a_kind(compare: Call, runs: list[RunD
 
 
 def test_two_finished_runs_have_no_gate(compare: Call, runs: list[RunDirectory]) -> None:
-    assert told(compare(*paths(runs), "--gate", "5")) == (
+    assert told(compare(*paths(runs), "--explain", "--gate", "5")) == (
         "--gate needs new measurements; leave it out for two finished runs"
     )
 
@@ -402,7 +402,7 @@ def test_the_way_to_do_it_again_works(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(desk.clone.root)
-    first = compare(*paths(runs), "--format", "json")
+    first = compare(*paths(runs), "--explain", "--format", "json")
     words = json.loads(first.out)["rerun"].split()
     assert words[:2] == ["./just", "compare"]
     stamps = {desk.clone.plain(run.path.name): run.path.name for run in runs}

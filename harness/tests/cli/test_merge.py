@@ -47,6 +47,13 @@ def call(
     return Call(tmp_path, capsys, monkeypatch)
 
 
+def around(err: str) -> list[str]:
+    """The lines before the answer, its title, and the last one."""
+    *lines, last = err.splitlines()
+    title = next(n for n, line in enumerate(lines) if line.startswith("SQLite across runtimes"))
+    return [*lines[: title + 1], last]
+
+
 def test_runs_of_two_machines_another_of_one_and_what_did_not_come(call: Call) -> None:
     artifacts = call.root / "artifacts"
     write(artifacts / "linux/linux", cases=["get"])
@@ -55,11 +62,12 @@ def test_runs_of_two_machines_another_of_one_and_what_did_not_come(call: Call) -
         write(artifacts / name / name, facts=arm, machine="mac", cases=[case])
     done = call("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
     assert (done.code, done.out) == (4, "ROOT/results/STAMP-merged-all\n")
-    assert done.err.splitlines() == [
+    assert around(done.err) == [
         "linux-x64: CPU EPYC",
         "mac: CPU M1",
         "expected, but not there: windows-x64",
         f"refused: artifacts/more/more: {SAME_MACHINE.format('artifacts/arm/arm')}",
+        "SQLite across runtimes on 2 machines",
         "report: ./just report ROOT/results/STAMP-merged-all",
     ]
     merged = read(call.root / "results/latest/run.sqlite")
@@ -77,12 +85,15 @@ def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
     done = call("a", "b", "a/whole", "--out", "elsewhere")
     assert done.code == 4
     assert done.out == "ROOT/elsewhere/STAMP-merged\n"
-    assert done.err == (
-        "linux-x64: CPU EPYC\n"
-        "refused: b/cut: the run was interrupted or is still measured; "
-        "finish it with ./just run --resume, or take what there is with --partial\n"
-        "report: ./just report ROOT/elsewhere/STAMP-merged\n"
-    )
+    assert around(done.err) == [
+        "linux-x64: CPU EPYC",
+        (
+            "refused: b/cut: the run was interrupted or is still measured; "
+            "finish it with ./just run --resume, or take what there is with --partial"
+        ),
+        "SQLite across runtimes on 1 machine",
+        "report: ./just report ROOT/elsewhere/STAMP-merged",
+    ]
 
 
 def test_quiet_says_only_what_went_wrong(call: Call) -> None:

@@ -176,7 +176,11 @@ FAULTS = [
     failed("a transaction begun within a transaction", "the oracle cannot answer", begins),
     failed("a read-back that fails", "the oracle cannot answer", reads_back_rubbish),
     failed("an oracle that crashes in one case", "exit code 9", crashes_in_one_case),
-    failed("parameters that cannot be drawn", "its job cannot be made: empty range", draws_nothing),
+    failed(
+        "parameters that cannot be drawn",
+        "its job cannot be made: min is 9 and max 2",
+        draws_nothing,
+    ),
     Fault(
         "a misspelt column in a fixture",
         "folder",

@@ -273,7 +273,7 @@ FAULTS: list[Fault] = [
         "fake",
         in_turns("uses-share=0.5"),
         "failed",
-        "that never wait, and others took ",
+        "of CPU time; the system counted ",
     ),
     Fault(
         "latency counted from the actual start",

@@ -488,7 +488,7 @@ def clock(source: str, others: str, grain_ns: int | None) -> Made:
 
 
 def power(*, on_battery: bool | None) -> Made:
-    return lambda *_: readiness.power(on_battery)
+    return lambda _root, _patch: readiness.power(on_battery)
 
 
 SWITCH = f"{CPUS}/cpufreq/boost"

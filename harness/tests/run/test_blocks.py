@@ -54,7 +54,7 @@ def test_every_block_is_recorded_with_the_machine_around_it(desk: Desk) -> None:
     assert passes(run) == list(range(12))
     assert done(run) == list(range(12 * EACH))
     first = json.loads(ask(run.path, "SELECT record FROM block ORDER BY block")[0][0])
-    assert list(first) == ["block", "before", "after", "idle"]
+    assert list(first) == ["block", "before", "after", "idle", "authors"]
     assert first["before"]["probe_ns"] == first["after"]["probe_ns"] == 30_000_000
     assert first["after"]["monotonic_ns"] >= first["before"]["monotonic_ns"]
     probes = [block.probe_ns for block in analyse(load(run.path)).blocks]

@@ -128,6 +128,8 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 def linear_ticks(low: float, high: float, count: int = 4) -> list[float]:
     """About `count` multiples of 1, 2, 2.5 or 5 times a power of ten within [low, high]."""
+    if high <= low:
+        return [low]
     raw = (high - low) / count
     scale = 10.0 ** floor(log10(raw))
     step = next(m * scale for m in (1, 2, 2.5, 5, 10) if m * scale >= raw)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -349,7 +349,7 @@ class Relay:
             watch.arrived([seat.pids() for seat in self._seats])
             self._warm_up(stopped, watch)
             with system.away_from(self.processor):  # each `ready` would wake the harness there
-                for place in chain.from_iterable(order(len(entries), rounds, seed)):
+                for place in self._through(order(len(entries), rounds, seed)):
                     _go_on(stopped)
                     self._seats[place].take_turn()
                     watch.had_the_turn(place)
@@ -387,6 +387,10 @@ class Relay:
         with ThreadPoolExecutor(max_workers=system.usable()) as pool:
             list(pool.map(warm_up, self._seats))
         watch.had_turns()
+
+    def _through(self, rounds: list[list[int]]) -> Iterator[int]:
+        """The seats in the order of their turns."""
+        return chain.from_iterable(rounds)
 
 
 class Watch:

@@ -489,9 +489,7 @@ def test_the_headline_counts_the_rows_that_decide() -> None:
     second = claim(group(row("turned")), name="second", title="Another")
     report = analyse(make(claim(group(row("same"))), second))
     assert report.kind == "claims"
-    assert headline(report) == [
-        "2 published claims, measured here by 2 deciding figures: 1 reproduced, 1 reversed."
-    ]
+    assert headline(report) == ["2 figures decide 2 published claims: 1 reproduced, 1 reversed."]
     first = report.claims[0].decisive
     assert (first.name, first.published) == ("same mode", 2.0)
 
@@ -511,8 +509,8 @@ def test_a_row_that_refutes_decides_before_those_that_agree() -> None:
     several = claim(group(row("small"), row("same")), group(row("huge"), cores=16, title="More"))
     assert outcome(of(several)) == (
         "small mode (Reads), fast: smaller than published: 1.103\u00d7 [1.093, 1.113] here, "
-        "published 2.00\u00d7. Of 3 rows that decide: 1 reproduced, 1 smaller than published, 1 "
-        "not testable here. Not testable: needs 16 cores; this machine has 4."
+        "published 2.00\u00d7. Of 3 rows that decide: 1 reproduced, 1 smaller, 1 "
+        "not testable. Not testable: needs 16 cores; this machine has 4."
     )
 
 
