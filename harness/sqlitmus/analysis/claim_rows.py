@@ -177,12 +177,13 @@ MS_NS = 1e6
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by
-    block; and those of the authors' own programs, where they ran."""
+    block; and those of the authors' own `programs` for base and new, where they ran."""
 
     claim: int
     group: claims.ClaimGroup
     row: Row
     unit: Unit | None = None
+    programs: tuple[str, str] | None = None
     times: tuple[Array, Array] | None = None
     theirs: tuple[Array, Array] | None = None
 
@@ -272,9 +273,8 @@ class Draft:
 
 def drafted(
     series: Series, number: int, group: claims.ClaimGroup, have: int | None
-) -> Iterator[tuple[Draft, tuple[str, str] | None]]:
-    """The rows of a group, once for each runner, and the authors' programs for them; `have` are the
-    machine's cores."""
+) -> Iterator[Draft]:
+    """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
         unit = MS_NS if group.compare == "difference" else 1
         published = None if row.published is None else row.published * unit
@@ -286,11 +286,12 @@ def drafted(
             kind=row.kind,
             ends=ends and (ends[0] * unit, ends[1] * unit),
         )
+        draft = Draft(number, group, blank, programs=row.theirs)
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
         if why:
-            yield Draft(number, group, replace(blank, reason=why)), row.theirs
+            yield replace(draft, row=replace(blank, reason=why))
             continue
         for base, new in group.pairs(row):
             named = replace(
@@ -300,9 +301,9 @@ def drafted(
                 new="/".join(new),
             )
             try:
-                yield _measured(series, base, new, Draft(number, group, named)), row.theirs
+                yield _measured(series, base, new, replace(draft, row=named))
             except NotHereError as error:
-                yield Draft(number, group, replace(named, reason=str(error))), row.theirs
+                yield replace(draft, row=replace(named, reason=str(error)))
 
 
 def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
@@ -333,23 +334,22 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
 PROCESS = {"wall": "wall_ns", "cpu time": "cpu_ns"}
 
 
-def _beside(run: RunData, draft: Draft, programs: tuple[str, str] | None) -> Draft:
-    """The draft with what the authors' `programs` gave for base and new, or why nothing."""
+def _beside(run: RunData, draft: Draft) -> Draft:
+    """The draft with what the authors' programs gave for base and new, or why nothing."""
     claim = run.plan.claims[draft.claim]
-    if programs is None:
+    if draft.programs is None:
         return draft
-    if claim.name not in run.plan.sources:
-        why = "not run: give --source"
-        return replace(draft, row=replace(draft.row, no_theirs=why))
     sides = [
-        [block.authors.get(f"{claim.name}/{each}") for block in run.blocks] for each in programs
+        [block.authors.get(f"{claim.name}/{each}") for block in run.blocks]
+        for each in draft.programs
     ]
-    problems = [one.problem for side in sides for one in side if one and one.problem]
-    if problems or not any(map(any, sides)):
-        why = (
-            f"failed: {problems[0]}" if problems else "not run: a program that it needs is missing"
-        )
-        return replace(draft, row=replace(draft.row, no_theirs=why))
+    problems = [f"failed: {one.problem}" for side in sides for one in side if one and one.problem]
+    if claim.name not in run.plan.sources:
+        problems = ["not run: give --source"]
+    elif not problems and not any(map(any, sides)):
+        problems = ["not run: a program that it needs is missing"]
+    if problems:
+        return replace(draft, row=replace(draft.row, no_theirs=problems[0]))
     field = PROCESS.get(draft.group.metric, "printed_ns")
     of = [
         np.array([one and getattr(one, field) for one in side], dtype=np.float64) for side in sides
@@ -361,10 +361,10 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
     """Per claim its groups. Verdicts are corrected together over all rows with a published
     ratio."""
     drafts = [
-        _beside(run, draft, programs)
+        _beside(run, draft)
         for number, claim in enumerate(run.plan.claims)
         for group in claim.groups
-        for draft, programs in drafted(series, number, group, cores(run.machine))
+        for draft in drafted(series, number, group, cores(run.machine))
     ]
     question = Question.of(run.plan)
     rows = _with_theirs(drafts, _finished(drafts, question), question)

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import ceil
 
 from sqlitmus.catalog.scenario import Bound, Generator, Parameter, ScenarioStep
 from sqlitmus.vocabulary.contract import Parameters, Step
@@ -131,6 +132,11 @@ def _check(generator: str, low: float, high: float, count: int) -> None:
         raise UsageError(
             f"{count:,} values of {high:,} characters do not fit into memory; give a smaller max"
         )
+
+
+def power_of_two(count: float) -> int:
+    """The least that is no less."""
+    return 1 << max(ceil(count) - 1, 0).bit_length()
 
 
 def size(rows: Iterable[Iterable[object]]) -> int:

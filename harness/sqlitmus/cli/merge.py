@@ -69,20 +69,14 @@ def merge(
         progress.insist(f"expected, but not there: {name}")
     for refused in done.made.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
-    if (merged := merged_of(check_file(done.directory))) and not options.quiet:
+    if not options.quiet and (merged := merged_of(check_file(done.directory))):
         against = reference_of(merged, None)
-        surveyed = list(surveys(merged, against, _no_page))
-        report = merged_report(merged, surveyed, against)
+        report = merged_report(merged, list(surveys(merged, against)), against)
         sys.stderr.write(text_of(report, "text", brief=True))
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
     if done.made.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
-
-
-def _no_page(_: object) -> bytes:
-    """Processes take only functions of a module."""
-    return b""
 
 
 def _named(text: str) -> tuple[Path, str]:

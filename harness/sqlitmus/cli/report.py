@@ -10,7 +10,6 @@ from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.machines.merge import Merged
-    from sqlitmus.results.report import Report
 
 MERGED_FORMATS = ("html", "md", "json", "text")
 
@@ -79,13 +78,13 @@ def _page(machine: str | None) -> str:
 def _merged(merged: "Merged", machine: str | None, format_: str, reference: str | None) -> str:
     """A merged run's report, or that of one of its machines."""
     from sqlitmus.machines.report import merged_report
-    from sqlitmus.machines.survey import machine_report, reference_of, surveys
+    from sqlitmus.machines.survey import machine_report, no_page, reference_of, surveys
     from sqlitmus.render.html.page import pack
 
     if machine is None:
         check_format(format_, MERGED_FORMATS, "a merged run has no format")
         against = reference_of(merged, reference)
-        surveyed = list(surveys(merged, against, pack if format_ == "html" else _no_page))
+        surveyed = list(surveys(merged, against, pack if format_ == "html" else no_page))
         report = merged_report(merged, surveyed, against)
         return text_of(report, format_, [one.page for one in surveyed])
     named = {one.name: one for one in merged.machines}
@@ -96,8 +95,3 @@ def _merged(merged: "Merged", machine: str | None, format_: str, reference: str 
         )
     against = reference_of(merged, reference)
     return text_of(machine_report(merged.file, named[machine], against)[1], format_)
-
-
-def _no_page(_: "Report") -> bytes:
-    """No page is wanted of a machine."""
-    return b""

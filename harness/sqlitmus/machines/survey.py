@@ -66,7 +66,14 @@ class Survey:
     page: bytes
 
 
-def surveys(merged: Merged, reference: str, pack: Callable[[Report], bytes]) -> Iterator[Survey]:
+def no_page(_: Report) -> bytes:
+    """No page is wanted of a machine; processes take only functions of a module."""
+    return b""
+
+
+def surveys(
+    merged: Merged, reference: str, pack: Callable[[Report], bytes] = no_page
+) -> Iterator[Survey]:
     """The survey of each machine, in order; `pack` gets its report in its process."""
     jobs = (repeat(merged.file), merged.machines, repeat(reference), repeat(pack))
     workers = min(system.usable(), len(merged.machines))

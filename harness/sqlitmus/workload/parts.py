@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog.authorizer import Compiled, Refused, confined
+from sqlitmus.catalog.generate import power_of_two
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.catalog.scenario import Query as Readback
 from sqlitmus.vocabulary.contract import Parameters
@@ -465,12 +466,12 @@ def rows_wanting(pairs: Sequence[tuple[Part, int]], rounds: int) -> list[str]:
     """Which of `in_a_round` have too few rows of parameters for so many rounds, and how many would
     do, as parts of a sentence; none where no pool can hold these."""
     if any(part.lasting for part, _ in pairs):  # its rounds are a power of two
-        rounds = statements.power_of_two(rounds)
+        rounds = power_of_two(rounds)
     few: list[str] = []
     for part, times in pairs:
         pools = [(step.given, step.repeat) for step in part.steps if step.writes and step.given]
         for pool, repeat in pools if part.most and part.most // times < rounds else []:
-            needed, given = statements.power_of_two(rounds * times * repeat), len(pool.rows)
+            needed, given = power_of_two(rounds * times * repeat), len(pool.rows)
             if needed > statements.LONGEST:
                 return []
             if needed > given:

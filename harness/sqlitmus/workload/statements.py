@@ -264,11 +264,6 @@ def arranged(rows: list[Row], order: list[int]) -> list[Row]:
     return [[row[number] for number in order] for row in rows]
 
 
-def power_of_two(count: int) -> int:
-    """The smallest that is no less."""
-    return 1 << (count - 1).bit_length()
-
-
 def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | None:
     """`rows` as the contract's pool for `count` placeholders; None without a placeholder.
 
@@ -286,7 +281,7 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
         raise NoPool(
             f"the SQL has {count} placeholders, a row of parameters {min(widths - {count})} values"
         )
-    length = min(power_of_two(len(rows)), LONGEST)
+    length = min(generate.power_of_two(len(rows)), LONGEST)
     if distinct and length > len(rows):
         length //= 2
     whole = [list(rows[n % len(rows)]) for n in range(length)]

@@ -412,14 +412,6 @@ def decision(row: Row) -> Cell:
     return Cell(row.verdict.short, mark=mark, style=row.verdict.style, emphasis="strong")
 
 
-def deciding(claim: Claim) -> str:
-    """How many rows decide and what they came to; nothing of a single row."""
-    number = len(claim.strip)
-    if len(claim.counts) == 1:
-        return f"all {number} rows" if number > 1 else ""
-    return sentences.outcome(claim.counts)
-
-
 def outcome(claim: Claim) -> str:
     """What decides the claim, as sentences: "no memory statistics (2 threads at once), rust: no
     effect: 1.00\u00d7 [0.98, 1.02] here, published 3.55\u00d7. Of 4 rows that decide: \u2026"."""

@@ -15,6 +15,7 @@ from sqlitmus.catalog.cases import (
     PlannedCounts,
     reached,
 )
+from sqlitmus.catalog.generate import power_of_two
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine.conditions import probe
 from sqlitmus.stats import power, warmup
@@ -289,11 +290,11 @@ def work(
     together_ms = TOGETHER_MS if together or case.threads > 1 else 0
     lap_ns = max(mode.lap_ms, together_ms) * 1e6
     usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
-    quarter = _power(case.walk / QUARTERS)
+    quarter = power_of_two(case.walk / QUARTERS)
     whole = quarter * usual <= PATIENCE * lap_ns
     lap = max(usual_lap, quarter) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
-    least = _power(max(grain, together_ms * 1e6 / usual))
+    least = power_of_two(max(grain, together_ms * 1e6 / usual))
     operations = min(max(lap // LOOKS, least), lap)
     if not turning:
         return Work(operations, lap // operations, rounds, 0, whole=whole)
@@ -315,11 +316,6 @@ def _spread(walk: int, lap: int, least: int, rounds: int, operations: int) -> in
         range(least, most + 1),
         key=lambda tried: (reached(walk, lap, tried * operations, rounds), -tried),
     )
-
-
-def _power(count: float) -> int:
-    """The least power of two that is no less."""
-    return 1 << max(ceil(count) - 1, 0).bit_length()
 
 
 def allocate(

@@ -27,7 +27,7 @@ OPERATIONS = 500  # of each worker: half a second, in which the process is stopp
 TIMER_MS = 2
 RUN_S, STOP_S = 0.1, 0.1
 EDGE_S = 0.001
-"""By how much later than the signal a thread may stop."""
+"""By how much later a thread may stop than a process does: on Linux not at all."""
 LATE_S = tuple(n / 100 for n in range(1, 10))
 HALF_S = STOP_S / 2
 SHORT = 0.99
