@@ -10,7 +10,7 @@ import shlex
 import sqlite3
 import subprocess
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, hypot, log
@@ -73,16 +73,13 @@ class Setting:
     @contextmanager
     def started(self, names: Sequence[str]) -> Generator[dict[str, Program]]:
         """Their plain programs, whose work is proven in the end."""
-        programs: dict[str, Program] = {}
-        try:
-            for name in names:
-                programs[name] = self.programs.start(name, self.task)
+        with ExitStack() as stack:
+            programs = {
+                name: stack.enter_context(self.programs.start(name, self.task)) for name in names
+            }
             yield programs
             for program in programs.values():
                 program.end()
-        finally:
-            for program in programs.values():
-                program.kill()
 
     def prove(self, tool: str, answer: Mapping[str, Any], database: Path) -> int:
         """The operations from which the rows of an answer come, whose sum must be that of these."""

@@ -167,6 +167,8 @@ class Phase:
 class Program:
     """A plain program under way: it works when it is asked, and says at its end what it came to.
 
+    A context manager: at the end of the block its process and pipes are gone, whatever it did.
+
     Raises NotFit wherever it fails, or did other work than it was told.
     """
 
@@ -249,8 +251,10 @@ class Program:
             raise NotFit(f"{self._title}: {problem}")
         return told["sqlite"]
 
-    def kill(self) -> None:
-        """It is gone, whatever it does."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._deadline.cancel()
         with self._process:  # closes its pipes
             self._process.kill()

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -109,17 +109,14 @@ class Guests:
     def seated(self) -> Generator[list[Seat]]:
         """Started, and in the end gone."""
         seats: list[Seat] = []
-        try:
+        with ExitStack() as stack:
             for place, each in self._seatings:
                 assert self._task
-                program = self._programs.start(each.label, self._task)
+                program = stack.enter_context(self._programs.start(each.label, self._task))
                 operations = each.case.operations
                 seats.append(Seat(place, each.label, program, self._task, each.turns, operations))
             yield seats
             self.ended = [seat.end() for seat in seats]
-        finally:
-            for seat in seats:
-                seat.program.kill()
 
     def play_alone(self, processor: int | None) -> None:
         """One after the other, each all of its work in one turn."""

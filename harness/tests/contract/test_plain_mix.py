@@ -64,9 +64,8 @@ def mix(tmp_path: Path) -> Mix:
 def program(mix: Mix, tmp_path: Path) -> Iterator[Program]:
     """node's, under way."""
     left_out.tool("node")
-    program = Programs(KNOWN, ["node"], paths.tools(), tmp_path).start("node", mix)
-    yield program
-    program.kill()
+    with Programs(KNOWN, ["node"], paths.tools(), tmp_path).start("node", mix) as program:
+        yield program
 
 
 @of_runners([*COMMANDS])
@@ -76,12 +75,9 @@ def test_a_program_does_the_mix(name: str, mix: Mix, tmp_path: Path) -> None:
     for word in COMMANDS[name]:
         if word.startswith("{") and word.endswith("}"):
             left_out.tool(word[1:-1])
-    program = Programs(KNOWN, [name], paths.tools(), tmp_path).start(name, mix)
-    try:
+    with Programs(KNOWN, [name], paths.tools(), tmp_path).start(name, mix) as program:
         phases = [*program.work(1), *program.work(2 * mix.undo_every, 3)]
         assert program.end().startswith("3.")
-    finally:
-        program.kill()
     assert [phase.operations for phase in phases] == [1, 2 * mix.undo_every, 3]
 
 
@@ -127,14 +123,12 @@ def test_what_a_round_does_not_come_to_is_found_out(
 def test_a_program_that_leaves_a_query_out_is_found_out(mix: Mix, tmp_path: Path) -> None:
     """Its counts are those of the rest, which is the fault that `--plant skips` plants."""
     left_out.tool("node")
-    program = Programs(KNOWN, ["node"], paths.tools(), tmp_path).start("node", mix.skipping())
-    try:
+    programs = Programs(KNOWN, ["node"], paths.tools(), tmp_path)
+    with programs.start("node", mix.skipping()) as program:
         program._task = mix  # pyright: ignore[reportPrivateUsage]
         program.work(2)
         with pytest.raises(NotFit, match="plain program node, mix: rows and values are"):
             program.end()
-    finally:
-        program.kill()
     assert mix.skipping().units == mix.units
 
 

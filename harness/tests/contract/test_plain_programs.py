@@ -63,13 +63,10 @@ def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
         if word.startswith("{") and word.endswith("}"):
             left_out.tool(word[1:-1])
     programs = Programs(KNOWN, [name], paths.tools(), tmp_path)
-    program = programs.start(name, task(work, tmp_path))
-    try:
+    with programs.start(name, task(work, tmp_path)) as program:
         alone, *together = program.work(16), program.work(3, 5)
         (by_the_clock,) = program.work(0, seconds=0.01)
         assert program.end().startswith("3.")
-    finally:
-        program.kill()
     assert [phase.operations for phase in (*alone, *together[0])] == [16, 3, 5]
     assert by_the_clock.operations % 16 == 0
     assert by_the_clock.ns >= 10_000_000
@@ -102,10 +99,9 @@ def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
     programs = Programs(KNOWN, ["node"], paths.tools(), tmp_path)
     asked = task("user", tmp_path)
     asked.pragmas.append("PRAGMA nonsense;; nonsense")
-    with pytest.raises(
-        NotFit, match=r'plain program node, user, exit code 1:(.|\n)*near "nonsense"'
-    ):
-        programs.start("node", asked).work(1)
+    failed = r'plain program node, user, exit code 1:(.|\n)*near "nonsense"'
+    with programs.start("node", asked) as program, pytest.raises(NotFit, match=failed):
+        program.work(1)
 
 
 @pytest.fixture(scope="module")
