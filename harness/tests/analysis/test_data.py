@@ -4,12 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunData, RunDataError, analyse, load, read
+from sqlitmus.analysis import RunData, analyse, load, read
 from sqlitmus.catalog import presets
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.recommendation import Weighed
 from sqlitmus.results.report import Fact
-from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,
     change,
@@ -25,6 +24,7 @@ from tests.analysis.runs import (
     samples,
     write,
 )
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ from tests.analysis.runs import (
     ],
 )
 def test_a_bad_plan_is_refused_with_its_place(changes: dict[str, object], text: str) -> None:
-    with pytest.raises(RunDataError, match=text):
+    with refused(text):
         make({**plan(), **changes}, lines=[], verify=[])
 
 
@@ -58,7 +58,7 @@ def test_a_bad_check_is_refused_with_its_cell() -> None:
     of, db = plan(), empty()
     run = filled(db, of, checks(of), [], {})
     db.execute("UPDATE cell SET verification = json_set(verification, '$.outcome', 'maybe')")
-    with pytest.raises(RunDataError, match=r"verification of get-pk/node: \$.outcome: "):
+    with refused(r"verification of get-pk/node: \$.outcome: "):
         read(db, run, {})
 
 
@@ -84,7 +84,7 @@ def test_a_sample_that_no_plan_knows_is_refused(statement: str) -> None:
     of, db = plan(), empty()
     run = filled(db, of, checks(of), samples(of, noisy()), {})
     db.execute(statement)
-    with pytest.raises(RunDataError, match="sample 1: the plan has no "):
+    with refused("sample 1: the plan has no "):
         read(db, run, {})
 
 
@@ -210,7 +210,7 @@ def test_the_reference_may_be_chosen_among_those_who_took_part() -> None:
     assert analyse(run).reference == "node"
     assert analyse(run, "bun").reference == "bun"
     for name in ("dotnet", "nobody"):
-        with pytest.raises(UsageError, match=f"'{name}' cannot be the reference.*node, bun"):
+        with refused(f"'{name}' cannot be the reference.*node, bun"):
             analyse(run, name)
 
 
@@ -276,7 +276,7 @@ def test_a_run_without_the_cases_of_any_preset_decides_by_none_unless_asked() ->
     assert "weighed" in weighed("a")
     assert "weighed" not in weighed("c")
     assert "weighed" in weighed("c", "a=1")
-    with pytest.raises(UsageError, match="there is no case 'd'"):
+    with refused("there is no case 'd'"):
         weighed("a", "d=1")
 
 

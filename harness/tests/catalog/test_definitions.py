@@ -18,9 +18,9 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.catalog.toml import Lines, Place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
 from tests.known import KNOWN, ROOT, RUNNERS, read
+from tests.refusals import refused
 
 AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
@@ -234,7 +234,7 @@ FAULTS = [
 def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, message: str) -> None:
     file = copy / "scenarios/extra.toml"
     file.write_text("\n" + text, "utf-8")
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         read(copy)
     # get.toml comes after extra.toml, so a name used twice is told of the later file.
     other = copy / "scenarios/get.toml"
@@ -280,7 +280,7 @@ def test_names_that_do_not_exist_are_told(
     text = target.read_text("utf-8")
     assert old in text
     target.write_text(text.replace(old, new, 1), "utf-8")
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         read(copy)
     assert message in str(told.value)
     assert str(copy / "scenarios") in str(told.value)
@@ -288,25 +288,25 @@ def test_names_that_do_not_exist_are_told(
 
 def test_a_file_that_is_no_text_or_cannot_be_read_is_told(copy: Path) -> None:
     (copy / "scenarios/extra.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match=r"extra\.toml: not UTF-8: invalid start byte at byte 0"):
+    with refused(r"extra\.toml: not UTF-8: invalid start byte at byte 0"):
         read(copy)
     (copy / "scenarios/extra.toml").unlink()
     (copy / "scenarios/suites.toml").unlink()
     (copy / "scenarios/suites.toml").mkdir()
-    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: it is a folder; give"):
+    with refused(r"suites\.toml: cannot be read: it is a folder; give"):
         read(copy)
 
 
 def test_a_runner_of_the_same_name_twice_is_told(copy: Path) -> None:
     shutil.copytree(copy / "runners/node", copy / "runners/node2")
-    with pytest.raises(UsageError, match=r"node2/runner\.toml: runner node is defined twice"):
+    with refused(r"node2/runner\.toml: runner node is defined twice"):
         read(copy)
 
 
 def test_a_fault_in_a_runner_is_told_with_its_place(copy: Path) -> None:
     file = copy / "runners/node/runner.toml"
     file.write_text(file.read_text("utf-8").replace("tool =", "tol =", 1), "utf-8")
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         read(copy)
     assert f"{file}: runner[0].tool: Field required" in str(told.value)
     assert f"{file}: runner[0].tol: Extra inputs are not permitted" in str(told.value)
@@ -632,5 +632,5 @@ def test_commands_are_filled_in() -> None:
 
 @pytest.mark.parametrize("argument", ["{pyhton}", "{", "{0}"])
 def test_a_command_that_cannot_be_filled_in_is_told(argument: str) -> None:
-    with pytest.raises(UsageError, match=r"cannot fill in .*; expected one of {python}"):
+    with refused(r"cannot fill in .*; expected one of {python}"):
         runners.expand([argument], TOOLS)

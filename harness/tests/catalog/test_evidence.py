@@ -8,8 +8,8 @@ import pytest
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.evidence import Evidence, Program, matching
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import UsageError
 from tests.known import KNOWN
+from tests.refusals import refused
 
 
 def evidence(text: str, *files: str, needs: tuple[str, ...] = ()) -> Evidence:
@@ -38,7 +38,7 @@ def test_a_folder_of_another_revision_is_refused_with_what_differs(tmp_path: Pat
         "far": evidence("two", "bench.js", "a.js", "b.js"),
         "near": evidence("two", "bench.js", needs=("node_modules/mark",)),
     }
-    with pytest.raises(UsageError) as caught:
+    with refused() as caught:
         matching(pinned, [tmp_path])
     assert str(caught.value) == (
         f"--source {tmp_path} is not what the claim near was published with: bench.js is another "
@@ -49,7 +49,7 @@ def test_a_folder_of_another_revision_is_refused_with_what_differs(tmp_path: Pat
         "a.js: No such file or directory",
         "b.js: No such file or directory",
     ]
-    with pytest.raises(UsageError, match="no claim of these names programs"):
+    with refused("no claim of these names programs"):
         matching({}, [tmp_path])
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from sqlitmus.catalog import fixture, generate
 from sqlitmus.catalog.scenario import Fixture, Generator
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.known import KNOWN
+from tests.refusals import refused, unfit
 
 TINY: dict[str, Any] = {
     "title": "Tiny",
@@ -205,19 +205,19 @@ def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> No
 
 def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:
     broken = definition(indexes=["CREATE INDEX x ON t(nosuch)"])
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         fixture.ensure("tiny", broken, "s", "delete", tmp_path)
     assert str(told.value) == "fixtures/tiny.toml: SQLite says of its SQL: no such column: nosuch"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
-    with pytest.raises((NotFit, UsageError), match="unable to open database file"):
+    with refused("unable to open database file"):
         fixture.ensure("tiny", definition(), "s", "delete", tmp_path / "gone")
 
 
 def test_an_unknown_size_is_told() -> None:
-    with pytest.raises(UsageError, match="there is no size xl; expected one of s, m"):
+    with refused("there is no size xl; expected one of s, m"):
         fixture.rows(definition(), "xl")
 
 
@@ -238,7 +238,7 @@ def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NotFit, match=r"x\.db: a copy of the fixture cannot be made: No such file"):
+    with unfit(r"x\.db: a copy of the fixture cannot be made: No such file"):
         fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
 
 

@@ -18,8 +18,8 @@ from sqlitmus.catalog.plan import ASPECTS, differences, facts
 from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
-from sqlitmus.vocabulary.errors import UsageError
 from tests.known import KNOWN, ROOT, case_of
+from tests.refusals import refused
 
 NODE, BUN, FLOOR = (KNOWN.runners[name] for name in ("node", "bun", "rust-ffi"))
 QUICK = KNOWN.modes["quick"]
@@ -69,7 +69,7 @@ def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
     ],
 )
 def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         made.parse_case(text, KNOWN)
     assert str(told.value).startswith(message)
 
@@ -179,17 +179,17 @@ def test_a_minus_excludes() -> None:
     ],
 )
 def test_a_filter_that_matches_nothing_is_told(filters: list[str], message: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         cells(*filters)
     assert str(told.value).startswith(message)
 
 
 def test_unknown_suite_runner_and_reference() -> None:
-    with pytest.raises(UsageError, match="there is no suite 'quik'; did you mean quick"):
+    with refused("there is no suite 'quik'; did you mean quick"):
         cells(suite="quik")
-    with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
+    with refused("there is no runner 'nood'; did you mean node"):
         cells(runners=["nood"])
-    with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
+    with refused("there is no runner 'nood'; did you mean node"):
         choose(KNOWN, "quick", QUICK, [], [], [], "nood")
 
 
@@ -199,7 +199,7 @@ def test_a_case_asked_for_twice_is_one() -> None:
 
 
 def test_a_reference_that_is_not_measured_is_refused_before_anything_is() -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         choose(KNOWN, "quick", QUICK, [], ["bun", "deno"], [], "node")
     assert str(told.value) == (
         "the reference node is not among the runners of this run: bun, deno; add -r node or choose "
@@ -311,7 +311,7 @@ def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, Any], probl
 
 def test_a_mistake_in_the_file_names_file_and_place(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('start = "shipped"\nmargin = 2\n')
-    with pytest.raises(UsageError, match=r"settings\.toml: margin: Input should be less than 1"):
+    with refused(r"settings\.toml: margin: Input should be less than 1"):
         read(tmp_path)
 
 
@@ -321,7 +321,7 @@ def test_a_catalogue_without_the_file_has_the_clones(tmp_path: Path) -> None:
 
 def test_a_group_whose_scenario_the_catalogue_lacks_is_refused_with_its_name() -> None:
     bare = KNOWN.model_copy(update={"scenarios": {"get-const": KNOWN.scenarios["get-const"]}})
-    with pytest.raises(UsageError, match=r"settings.toml: there is no scenario 'get-pk'"):
+    with refused(r"settings.toml: there is no scenario 'get-pk'"):
         trying(settings(CACHE), bare, "node")
 
 
@@ -337,7 +337,7 @@ def test_together_has_what_each_has_once() -> None:
 def test_only_some_settings_bring_those_that_they_rest_on() -> None:
     names = [setting.name for setting in only(read(), ["synchronous"]).setting]
     assert names == ["journal_mode", "synchronous"]
-    with pytest.raises(UsageError, match=r"no setting 'cache'.*cache_size"):
+    with refused(r"no setting 'cache'.*cache_size"):
         only(read(), ["cache"])
 
 
@@ -447,14 +447,14 @@ def test_a_fault_is_named_with_file_and_line(
     tmp_path: Path, text: str, line: int, fault: str
 ) -> None:
     file = written(tmp_path, text)
-    with pytest.raises(UsageError) as raised:
+    with refused() as raised:
         presets.read(file, KNOWN)
     assert f"{file}:{line}: " in str(raised.value)
     assert fault in str(raised.value)
 
 
 def test_what_is_no_toml_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not TOML"):
+    with refused("not TOML"):
         presets.read(written(tmp_path, "[a\n"))
 
 
@@ -490,13 +490,13 @@ def test_calls_of_the_command_line_stand_first() -> None:
     ],
 )
 def test_other_calls_are_refused(text: str, fault: str) -> None:
-    with pytest.raises(UsageError) as raised:
+    with refused() as raised:
         presets.chosen(text, presets.load(), KNOWN)
     assert fault in str(raised.value)
 
 
 def test_calls_of_a_case_that_a_run_lacks_are_refused() -> None:
-    with pytest.raises(UsageError, match="there is no case 'get-index'; did you mean get-pk"):
+    with refused("there is no case 'get-index'; did you mean get-pk"):
         presets.chosen("get-index=1", presets.load(), cases=["get-pk", "all"])
 
 
@@ -554,7 +554,7 @@ def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
     claims_of(tmp_path)
     assert list(claims_of(tmp_path, name="b-more.toml")) == ["arrays", "more"]
     assert list(claimfiles.read(tmp_path, KNOWN, ["more"])) == ["more"]
-    with pytest.raises(UsageError, match=r"there is no claim 'arays'; did you mean arrays\?"):
+    with refused(r"there is no claim 'arays'; did you mean arrays\?"):
         claimfiles.read(tmp_path, KNOWN, ["arays"])
 
 
@@ -673,7 +673,7 @@ def test_what_is_wrong_is_told_with_file_and_place(
     tmp_path: Path, old: str, new: str, said: list[str]
 ) -> None:
     assert TINY.count(old) == 1
-    with pytest.raises(UsageError) as caught:
+    with refused() as caught:
         claims_of(tmp_path, TINY.replace(old, new))
     for text in said:
         assert text in str(caught.value)
@@ -684,7 +684,7 @@ def test_what_is_wrong_is_told_with_file_and_place(
 
 def test_a_claim_without_any_published_figure_or_reason_is_refused(tmp_path: Path) -> None:
     text = TINY.replace("published = 1.2, ", "").replace('untestable = "no such build", ', "")
-    with pytest.raises(UsageError) as caught:
+    with refused() as caught:
         claims_of(tmp_path, text)
     assert ":1: (top level): no row has a published ratio" in str(caught.value)
     assert "no value of get-pk's shape 'no-such'" in str(caught.value), "told at once"
@@ -693,7 +693,7 @@ def test_a_claim_without_any_published_figure_or_reason_is_refused(tmp_path: Pat
 def test_all_that_is_wrong_is_told_at_once_each_with_its_line(tmp_path: Path) -> None:
     text = TINY.replace('"A post"', '""').replace('"20 %"', '"+30 %"')
     text = text.replace('cases = ["get-pk"]', 'cases = ["get-pkk"]')
-    with pytest.raises(UsageError) as caught:
+    with refused() as caught:
         claims_of(tmp_path, text)
     lines = str(caught.value).splitlines()
     numbered = [line.removeprefix(f"{tmp_path / 'a-arrays.toml'}:") for line in lines]
@@ -710,24 +710,24 @@ def test_faults_of_a_claim_that_is_not_asked_for_stop_nobody(tmp_path: Path) -> 
     (tmp_path / "b-begun.toml").write_text('title = ""\n', "utf-8")
     assert list(claimfiles.read(tmp_path, KNOWN, ["arrays"])) == ["arrays"]
     for names in ([], ["begun"], ["arrays", "begun"]):
-        with pytest.raises(UsageError, match=r"b-begun\.toml:1: source: is missing; add it"):
+        with refused(r"b-begun\.toml:1: source: is missing; add it"):
             claimfiles.read(tmp_path, KNOWN, names)
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     claims_of(tmp_path)
-    with pytest.raises(UsageError, match=r"b-arrays\.toml: .*a-arrays\.toml has that name, too"):
+    with refused(r"b-arrays\.toml: .*a-arrays\.toml has that name, too"):
         claims_of(tmp_path, name="b-arrays.toml")
     (tmp_path / "b-arrays.toml").unlink()
-    with pytest.raises(UsageError, match=r"plain\.toml: a claim is named by what follows"):
+    with refused(r"plain\.toml: a claim is named by what follows"):
         claims_of(tmp_path, name="plain.toml")
 
 
 def test_contradictory_publications_name_each_other(tmp_path: Path) -> None:
     lead = "contradicts = "
-    with pytest.raises(UsageError, match=r"a-arrays\.toml:1: contradicts: there is no claim 'obj"):
+    with refused(r"a-arrays\.toml:1: contradicts: there is no claim 'obj"):
         claims_of(tmp_path, f'{lead}"objects"{TINY}')
-    with pytest.raises(UsageError, match=r":1: contradicts: objects does not name this one; write"):
+    with refused(r":1: contradicts: objects does not name this one; write"):
         claims_of(tmp_path, name="b-objects.toml")
     found = claims_of(tmp_path, f'{lead}"arrays"{TINY}', name="b-objects.toml")
     assert [claim.contradicts for claim in found.values()] == ["objects", "arrays"]
@@ -854,7 +854,7 @@ FILLED = {
 
 def test_each_blank_of_an_unfilled_file_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a-mine.toml").write_text(claimfiles.TEXT, "utf-8")
-    with pytest.raises(UsageError) as caught:
+    with refused() as caught:
         claimfiles.read(tmp_path, KNOWN)
     named = {line.split(":")[1] for line in str(caught.value).splitlines()}
     blanks = [
@@ -901,5 +901,5 @@ def test_a_new_file_comes_after_the_others(files: list[str], file: str) -> None:
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with refused(words):
         claimfiles.file_name(name, ["b-keys.toml"])

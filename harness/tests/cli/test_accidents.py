@@ -18,8 +18,8 @@ from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.store import folder as store
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, measured_order, planned_order
+from tests.refusals import unfit
 
 
 def test_results_that_cannot_be_written_are_told_before_anything_runs(clone: Clone) -> None:
@@ -129,7 +129,7 @@ def test_a_disk_that_fails_leaves_the_samples_readable_and_resumable(
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "insert_records", until_full)
-        with pytest.raises(NotFit) as told:
+        with unfit() as told:
             run(inside)
     path = inside.latest().path
     assert str(told.value) == (
@@ -150,7 +150,7 @@ def test_too_little_space_is_told_before_measuring(
     inside.runner("a")
     almost_full = type(shutil.disk_usage(inside.root))(2**30, 2**30 - 2**20, 2**20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: almost_full)
-    with pytest.raises(NotFit, match=r"only 1 MB free, 256 MB are needed; free some or choose"):
+    with unfit(r"only 1 MB free, 256 MB are needed; free some or choose"):
         run(inside)
     assert inside.pids() == []
 
@@ -171,7 +171,7 @@ def test_a_table_that_would_grow_beyond_the_disk_is_told_before_the_first_block(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, least + room[0] * 2**20))
     assert run(inside, mode="piloted", cases=["insert"]).exit == 0
     del room[0]
-    with pytest.raises(NotFit, match=r"outgrow the disk: insert \(3.5 MB\), and 3.0 MB are free"):
+    with unfit(r"outgrow the disk: insert \(3.5 MB\), and 3.0 MB are free"):
         run(inside, mode="piloted", cases=["insert"])
 
 

@@ -10,8 +10,8 @@ import pytest
 from sqlitmus.catalog import claims, definitions
 from sqlitmus.cli import claims as builds
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
+from tests.refusals import refused, unfit
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are scripts")
 
@@ -62,7 +62,7 @@ def test_what_is_not_one_node_in_both_modes_is_refused(tmp_path: Path) -> None:
     newer = node(tmp_path / "newer", ["THREADSAFE=2"], "26.1.0")
     silent = node(tmp_path / "silent", [])
     (tmp_path / "text").write_text("no program", "utf-8")
-    refused = {
+    reasons = {
         ("multi=x", "multi=y"): "expected --build serialized=PATH multi=PATH",
         ("serialized=", "multi=x"): "expected --build serialized=PATH multi=PATH",
         words(one, "none"): "is no executable; expected",
@@ -72,8 +72,8 @@ def test_what_is_not_one_node_in_both_modes_is_refused(tmp_path: Path) -> None:
         words(one, newer): "Node 26.0.0 with SQLite 3.53.4 and Node 26.1.0 with SQLite 3.53.4: "
         "the threading mode must be all that differs",
     }
-    for given, said in refused.items():
-        with pytest.raises(UsageError) as caught:
+    for given, said in reasons.items():
+        with refused() as caught:
             builds.given(given, definitions.load(), NONE)
         assert said in str(caught.value)
 
@@ -83,7 +83,7 @@ def test_a_build_that_does_not_start_is_not_fit(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\necho no glibc >&2\nexit 1\n", "utf-8")
     broken.chmod(0o755)
     one = node(tmp_path / "one", ["THREADSAFE=1"])
-    with pytest.raises(NotFit, match=r"--build multi=.*broken: `describe` failed: .*no glibc"):
+    with unfit(r"--build multi=.*broken: `describe` failed: .*no glibc"):
         builds.given(words(one, str(broken)), definitions.load(), NONE)
 
 

@@ -16,11 +16,11 @@ from sqlitmus.run.processes.progress import Progress
 from sqlitmus.store.file import FILE, LOGS, RENDERED
 from sqlitmus.store.folder import latest, point_latest
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.analysis import runs
 from tests.cli.calling import Call, sqlitmus
 from tests.faults.folders import DRIVES
 from tests.machines import folders
+from tests.refusals import refused, unfit
 
 NAMES = (FILE, f"{FILE}-wal", f"{FILE}-shm", *RENDERED, LOGS)
 
@@ -74,15 +74,15 @@ def test_latest_leads_nowhere_else(tmp_path: Path) -> None:
     assert latest(results) == run
     (results / "latest").unlink()
     (results / "latest").symlink_to(folders.write(tmp_path / "elsewhere"))
-    with pytest.raises(UsageError, match=r"leads elsewhere, to .*; name the run that you"):
+    with refused(r"leads elsewhere, to .*; name the run that you"):
         latest(results)
     (results / "latest").unlink()
     (results / "latest").write_text("../elsewhere\n")
-    with pytest.raises(UsageError, match="leads elsewhere"):
+    with refused("leads elsewhere"):
         latest(results)
     (results / "latest").unlink()
     (results / "latest").mkdir()
-    with pytest.raises(NotFit, match="cannot be made to point at the newest run: Is a directory"):
+    with unfit("cannot be made to point at the newest run: Is a directory"):
         point_latest(run)
 
 
@@ -92,7 +92,7 @@ def test_programs_are_started_that_the_user_named_here(
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
     subjects = ["node@24.1.0", "rust+threading=serialized", "node=/opt/node"]
     planning.check_programs(paths.ROOT, subjects[:2], force=False)
-    with pytest.raises(UsageError, match="would start node=/opt/node, which no run begun on this"):
+    with refused("would start node=/opt/node, which no run begun on this"):
         planning.check_programs(paths.ROOT, subjects, force=False)
     planning.check_programs(paths.ROOT, subjects, force=True)
     planning.remember(subjects)

@@ -14,7 +14,6 @@ from sqlitmus.cli import options
 from sqlitmus.run.processes import progress
 from sqlitmus.store.file import Block
 from sqlitmus.store.folder import RunDirectory
-from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until
 from tests.fakes.instant import Desk
 
@@ -174,7 +173,7 @@ def test_a_second_signal_ends_what_the_harness_does_by_itself(
     with progress.all_like_ctrl_c():
         desk = interrupting(catalogue, monkeypatch, number)
         ended = desk.run(blocks=2)
-    assert ended.exit == Exit.INTERRUPTED
+    assert ended.exit == 130
     assert ended.directory is not None
     run = RunDirectory(ended.directory)
     # No process of the block is lost, and the footer is missing.
@@ -205,7 +204,7 @@ def test_ctrl_c_while_the_report_is_made_says_how_to_make_it(
 
     monkeypatch.setattr(options, "save_reports", make)
     done = desk.sqlitmus(capsys, "run", "--size", "s", "-q")
-    assert done.code == Exit.INTERRUPTED
+    assert done.code == 130
     run = catalogue.latest()
     assert run.complete()
     assert done.err == (

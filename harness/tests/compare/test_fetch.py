@@ -9,9 +9,9 @@ import pytest
 
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import Package
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.fakes.registry import Npm
 from tests.known import KNOWN
+from tests.refusals import refused, unfit
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake is a shell script")
 
@@ -81,7 +81,7 @@ def test_a_fetch_that_broke_off_is_made_anew(npm: Npm) -> None:
     ],
 )
 def test_an_unknown_version_is_told_with_the_nearest(npm: Npm, wanted: str, near: str) -> None:
-    with pytest.raises(UsageError) as raised:
+    with refused() as raised:
         subject.fetch(TOY, wanted)
     assert str(raised.value) == f"npm has no toy {wanted}; the nearest are {near}"
     assert npm.calls() == [f"view toy-linux@{wanted} version", "view toy-linux versions"]
@@ -89,7 +89,7 @@ def test_an_unknown_version_is_told_with_the_nearest(npm: Npm, wanted: str, near
 
 def test_an_older_npm_says_nothing_of_an_unknown_version(npm: Npm) -> None:
     npm.says(**TOLD, view="")
-    with pytest.raises(UsageError, match=r"^npm has no toy 7$"):
+    with refused(r"^npm has no toy 7$"):
         subject.fetch(TOY, "7")
 
 
@@ -99,14 +99,14 @@ def test_without_network_what_is_here_is_named(npm: Npm) -> None:
         "toy@1: npm cannot be asked for versions: ENOTFOUND the registry cannot be reached. "
         "Without a network name one that is here: "
     )
-    with pytest.raises(NotFit) as raised:
+    with unfit() as raised:
         subject.fetch(TOY, "1")
     assert str(raised.value) == told.partition("Without")[0] + "Nothing is here."
     npm.says(**TOLD)
     for version in ("1.10.0", "1.9.0"):
         subject.fetch(TOY, version)
     npm.says(**TOLD, view="offline")
-    with pytest.raises(NotFit) as raised:
+    with unfit() as raised:
         subject.fetch(TOY, "1")
     assert str(raised.value) == told + "1.9.0, 1.10.0"
     assert subject.fetch(TOY, "1.9.0").version == "1.9.0"
@@ -123,7 +123,7 @@ def test_without_network_what_is_here_is_named(npm: Npm) -> None:
 )
 def test_an_answer_without_sense_is_told(npm: Npm, answer: str, shown: str) -> None:
     npm.says(**TOLD, view=answer)
-    with pytest.raises(NotFit) as raised:
+    with unfit() as raised:
         subject.fetch(TOY, "1")
     told = f"`npm view toy-linux@1 version` answered no version but {shown!r}"
     assert str(raised.value) == told
@@ -134,7 +134,7 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
     npm: Npm, toolchain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     npm.says(**TOLD, install="fails")
-    with pytest.raises(NotFit) as raised:
+    with unfit() as raised:
         subject.fetch(TOY, "2.1.0")
     log = toolchain / "logs" / "versions.log"
     assert str(raised.value) == (
@@ -150,20 +150,20 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
 
 def test_a_package_without_what_is_wanted_of_it(npm: Npm) -> None:
     npm.says(**{**TOLD, "files": {}})
-    with pytest.raises(NotFit, match=r"toy-linux 2\.1\.0 has no toy-\*/bin/toy for this platform"):
+    with unfit(r"toy-linux 2\.1\.0 has no toy-\*/bin/toy for this platform"):
         subject.fetch(TOY, "2.1.0")
 
 
 def test_a_package_that_npm_does_not_have(npm: Npm) -> None:
     npm.says(published={})
-    with pytest.raises(NotFit, match=r"^toy: npm has no package toy-linux: E404$"):
+    with unfit(r"^toy: npm has no package toy-linux: E404$"):
         subject.fetch(TOY, "2")
 
 
 @pytest.mark.usefixtures("toolchain")
 def test_without_npm_the_hint_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(NotFit, match=r"^versions are fetched with npm: npm not found; install"):
+    with unfit(r"^versions are fetched with npm: npm not found; install"):
         subject.fetch(TOY, "2")
 
 
@@ -180,7 +180,7 @@ def test_a_version_is_the_drivers_where_it_comes_from_npm_and_else_the_runtimes(
         "node": "node",
         "node-better-sqlite3": "better-sqlite3",
     }
-    with pytest.raises(UsageError, match=r"^rust has no versions to choose from: .* rust=PATH$"):
+    with refused(r"^rust has no versions to choose from: .* rust=PATH$"):
         subject.package_of(known["rust"])
 
 
@@ -201,5 +201,5 @@ def test_node_comes_from_the_package_that_the_set_up_takes(
 
 
 def test_a_platform_without_node_is_told() -> None:
-    with pytest.raises(NotFit, match=r"^npm has no Node for linux on riscv64; build one and name"):
+    with unfit(r"^npm has no Node for linux on riscv64; build one and name"):
         subject._node_package({"platform": "linux", "machine": "riscv64"})  # pyright: ignore[reportPrivateUsage]

@@ -25,10 +25,10 @@ from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.stats.verdict import beyond_p, pocock
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import Times, case, change, checks, drop, make, noisy, plan, samples
 from tests.fakes.clone import Clone, measured_order
 from tests.fakes.instant import Desk, Pace, even
+from tests.refusals import refused
 from tests.worded import headline, notices
 
 SHARE = 0.05
@@ -599,7 +599,7 @@ def test_a_gate_that_was_interrupted_ends_as_it_would_have(desk: Desk, at: int) 
         f"second run: {confirmation(desk).path}",
     ]
     for run in (desk.clone.latest(), confirmation(desk)):
-        with pytest.raises(UsageError, match="is complete"):
+        with refused("is complete"):
             resume(desk, run.path)
 
 
@@ -629,6 +629,6 @@ def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -
 
 def test_a_subject_against_itself_is_refused(desk: Desk) -> None:
     options, progress = session.Options(size="s"), Progress(desk.stderr)
-    with pytest.raises(UsageError, match=r"^new is named twice; a comparison needs different"):
+    with refused(r"^new is named twice; a comparison needs different"):
         comparison.measure(["new", "new"], options, definitions.load(), paths.tools(), progress)
     assert desk.instant.verified == []

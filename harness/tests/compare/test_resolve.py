@@ -16,11 +16,11 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import Resolved, resolve, with_versions
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
 from tests import left_out
 from tests.fakes.registry import Npm
 from tests.known import KNOWN
+from tests.refusals import refused, unfit
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
 
@@ -201,7 +201,7 @@ def test_what_does_not_exist_is_a_usage_error(
     known: Catalog, tools: Tools, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "plain").touch()
-    with pytest.raises(UsageError) as raised:
+    with refused() as raised:
         resolve(["node", text.replace("TMP", str(tmp_path))], known, tools)
     assert str(raised.value).replace(str(tmp_path), "TMP").startswith(message)
 
@@ -215,7 +215,7 @@ def test_the_same_subject_twice_is_a_usage_error(
     program(tmp_path / "x")
     monkeypatch.chdir("/")
     monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(tmp_path))
-    with pytest.raises(UsageError, match="is named twice; a comparison needs different subjects"):
+    with refused("is named twice; a comparison needs different subjects"):
         resolve(texts, known, tools)
 
 
@@ -224,7 +224,7 @@ def test_a_runner_without_engine_options_is_a_usage_error(
 ) -> None:
     text = PROGRAM.replace('["threading", "memstatus"]', "[]")
     other = program(tmp_path / "none", text)
-    with pytest.raises(UsageError) as raised:
+    with refused() as raised:
         resolve([f"node={other}+threading=x"], known, tools)
     assert str(raised.value).endswith("/none+threading=x: this runner has no engine options")
 
@@ -233,11 +233,11 @@ def test_a_subject_that_does_not_start_is_told_with_its_reason(
     known: Catalog, tools: Tools, tmp_path: Path
 ) -> None:
     broken = program(tmp_path / "d/broken", "#!/bin/sh\necho no such module >&2; exit 3\n")
-    with pytest.raises(NotFit) as raised:
+    with unfit() as raised:
         resolve(["node", f"node={broken}"], known, tools)
     told = "node=…/d/broken: `describe` failed: exit code 3: no such module"
     assert str(raised.value) == told
-    with pytest.raises(NotFit, match=r"^rust: not for sale$"):
+    with unfit(r"^rust: not for sale$"):
         resolve(["rust"], known, Tools({}, {"rust": "not for sale"}))
 
 
@@ -248,11 +248,11 @@ def test_a_driver_without_a_compiled_binding_is_told(
         published={"better-sqlite3": ["12.4.1"]},
         files={"better-sqlite3": {"better-sqlite3/package.json": "{}"}},
     )
-    with pytest.raises(NotFit, match=r"^node-better-sqlite3@12\.4\.1: .* no compiled binding, and"):
+    with unfit(r"^node-better-sqlite3@12\.4\.1: .* no compiled binding, and"):
         resolve(["node-better-sqlite3@12"], known, tools)
     (tmp_path / "src").mkdir()
     (tmp_path / "src/package.json").write_text('{"name": "better-sqlite3"}', "utf-8")
-    with pytest.raises(NotFit, match="holds no compiled binding"):
+    with unfit("holds no compiled binding"):
         resolve([f"node-better-sqlite3={tmp_path / 'src'}"], known, tools)
     package(tmp_path / "src", **{"build/Release/better_sqlite3.node": "made here"})
     (tmp_path / "src/prebuilds/here.node").unlink()

@@ -12,10 +12,10 @@ import pytest
 from benchmarks.plain_mix import Mix
 from benchmarks.plain_programs import COMMANDS, Program, Programs, text
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from tests import left_out
 from tests.contract.started import of_runners
 from tests.known import KNOWN
+from tests.refusals import unfit
 
 SCHEMA = """
 CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER NOT NULL, x REAL, name TEXT, data BLOB);
@@ -127,7 +127,7 @@ def test_a_program_that_leaves_a_query_out_is_found_out(mix: Mix, tmp_path: Path
     with programs.start("node", mix.skipping()) as program:
         program._task = mix  # pyright: ignore[reportPrivateUsage]
         program.work(2)
-        with pytest.raises(NotFit, match="plain program node, mix: rows and values are"):
+        with unfit("plain program node, mix: rows and values are"):
             program.end()
     assert mix.skipping().units == mix.units
 
@@ -143,5 +143,5 @@ def test_a_trace_is_not_played(mix: Mix, tmp_path: Path) -> None:
     assert mix.walk == 3
     file = tmp_path / "traced.toml"
     file.write_text('database = "w.db"\ntrace = "w.jsonl"\n', "utf-8")
-    with pytest.raises(NotFit, match=r"traced\.toml: plain programs play no trace"):
+    with unfit(r"traced\.toml: plain programs play no trace"):
         Mix.of(KNOWN, file)

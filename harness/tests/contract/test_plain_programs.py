@@ -11,10 +11,10 @@ import pytest
 from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task, answers_of, text
 from sqlitmus.catalog import runners
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from tests import left_out
 from tests.contract.started import of_runners
 from tests.known import KNOWN
+from tests.refusals import unfit
 
 USERS = "CREATE TABLE users(id INTEGER PRIMARY KEY, created, email, score, active)"
 SINK = "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL, d BLOB)"
@@ -100,7 +100,7 @@ def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
     asked = task("user", tmp_path)
     asked.pragmas.append("PRAGMA nonsense;; nonsense")
     failed = r'plain program node, user, exit code 1:(.|\n)*near "nonsense"'
-    with programs.start("node", asked) as program, pytest.raises(NotFit, match=failed):
+    with programs.start("node", asked) as program, unfit(failed):
         program.work(1)
 
 

@@ -8,8 +8,8 @@ import pytest
 from sqlitmus.analysis import analyse
 from sqlitmus.export import formats
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import case, make, noisy, plan, samples
+from tests.refusals import refused
 from tests.render import synthetic
 from tests.render.test_text import hostile
 
@@ -70,7 +70,7 @@ def test_what_fits_exactly_is_whole(reports: list[tuple[str, Report]]) -> None:
 
 
 def test_a_limit_too_small_for_anything_is_refused(reports: list[tuple[str, Report]]) -> None:
-    with pytest.raises(UsageError, match=r"--limit 20: not even .*; give at least (\d+)") as told:
+    with refused(r"--limit 20: not even .*; give at least (\d+)") as told:
         formats.render_markdown(reports, 20)
     least = int(str(told.value).split()[-1])
     assert "20 of 20 rows" in formats.render_markdown(reports, least)
@@ -114,7 +114,7 @@ def test_a_case_without_a_time_on_one_side_is_left_out(compared: Report) -> None
 
 
 def test_a_suite_is_refused() -> None:
-    with pytest.raises(UsageError, match="no comparison"):
+    with refused("no comparison"):
         formats.render_node_csv(synthetic.build(cases=1))
 
 

@@ -15,11 +15,11 @@ from sqlitmus.export.model import Row, export_model, row_model
 from sqlitmus.export.rows import export_of, rows
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.detail import Syncs
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import visible
 from tests.analysis.claims.claim_runs import make
 from tests.export import example
 from tests.export.reading import read
+from tests.refusals import refused
 from tests.render import synthetic
 
 PLAIN = export_of(example.reports()).rows[0]
@@ -97,7 +97,7 @@ def test_csv_has_what_json_has(claimed: Report, capsys: pytest.CaptureFixture[st
 
 def test_a_run_without_claims_has_none_to_export() -> None:
     assert json.loads(text_of(example.reports(), "json"))["claims"] == []
-    with pytest.raises(UsageError, match="the run measured no published claims"):
+    with refused("the run measured no published claims"):
         text_of(example.reports(), "claims-csv")
 
 

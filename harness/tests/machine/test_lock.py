@@ -16,9 +16,9 @@ import pytest
 
 from sqlitmus.machine import lock
 from sqlitmus.run.processes.progress import Progress
-from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import running as lives
 from tests.fakes.clone import until
+from tests.refusals import unfit
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")
 
@@ -89,7 +89,7 @@ def test_a_second_run_is_refused_with_who_and_what_to_do() -> None:
     with holding("night") as other:
         since = psutil.Process(other.pid).create_time()
         said = lock.holder()
-        with pytest.raises(NotFit) as refused:
+        with unfit() as refused:
             take()
     assert said is not None
     assert (said.pid, said.label, said.command) == (other.pid, "night", "./just night")
@@ -106,7 +106,7 @@ def test_a_system_that_hides_its_processes_is_told(monkeypatch: pytest.MonkeyPat
         raise psutil.NoSuchProcess(pid or os.getpid())
 
     monkeypatch.setattr(psutil, "Process", hidden)
-    with pytest.raises(NotFit) as told, lock.hold("a", wait=False, say=print):
+    with unfit() as told, lock.hold("a", wait=False, say=print):
         pass
     assert str(told.value) == (
         "the system tells nothing of this process, so that what a run starts could not be ended "
@@ -144,7 +144,7 @@ def test_an_error_within_gives_the_lock_back() -> None:
 def test_the_same_process_cannot_hold_it_twice() -> None:
     with (
         lock.hold("a", wait=False, say=Progress().insist),
-        pytest.raises(NotFit, match=f"pid {os.getpid()} "),
+        unfit(f"pid {os.getpid()} "),
     ):
         take("b")
 
@@ -177,7 +177,7 @@ def test_a_lock_whose_file_was_cleaned_away_is_taken_anew(file: Path) -> None:
         file.unlink()
         end(other)
         assert _line(waiter.stdout) == "held"
-        with pytest.raises(NotFit, match=f"pid {waiter.pid} "):
+        with unfit(f"pid {waiter.pid} "):
             take()
 
 
@@ -201,7 +201,7 @@ def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
     with holding("night"):
         file.write_bytes(content)
         assert lock.holder() is None
-        with pytest.raises(NotFit, match="holds this machine: its name is not known yet"):
+        with unfit("holds this machine: its name is not known yet"):
             take()
     file.write_bytes(content)
     take()
@@ -225,7 +225,7 @@ def test_a_holder_who_is_dead_is_named_as_killed_when_nothing_comes_free(
     with holding("night"):
         file.write_bytes(content)
         assert lock.holder() is None
-        with pytest.raises(NotFit, match="what a killed run left running holds this machine: pid "):
+        with unfit("what a killed run left running holds this machine: pid "):
             take()
     file.write_bytes(content)
     take()
@@ -271,7 +271,7 @@ def test_a_link_is_not_followed(file: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
     file.symlink_to(precious)
-    with pytest.raises(NotFit, match="Remove that file, or name another with SQLITMUS_LOCK"):
+    with unfit("Remove that file, or name another with SQLITMUS_LOCK"):
         take()
     assert precious.read_text() == "kept"
 
@@ -279,7 +279,7 @@ def test_a_link_is_not_followed(file: Path, tmp_path: Path) -> None:
 @posix
 def test_a_pipe_in_its_place_is_refused_at_once(file: Path) -> None:
     os.mkfifo(file)
-    with pytest.raises(NotFit, match="no ordinary file"):
+    with unfit("no ordinary file"):
         take()
     assert lock.holder() is None
 
@@ -288,6 +288,6 @@ def test_a_folder_that_is_not_there_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SQLITMUS_LOCK", str(tmp_path / "none/lock"))
-    with pytest.raises(NotFit, match="cannot be opened: No such file"):
+    with unfit("cannot be opened: No such file"):
         take()
     assert lock.holder() is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machine import plainfiles
-from sqlitmus.vocabulary.errors import UsageError
+from tests.refusals import refused
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and modes of POSIX")
 
@@ -41,7 +41,7 @@ def test_what_is_no_file_is_refused_and_left_alone(
     else:
         targets = {"link": diary, "dangling link": tmp_path / "new", "device": Path("/dev/zero")}
         file.symlink_to(targets[kind])
-    with pytest.raises(UsageError, match=r"run\.sqlite is a link or no file; give a folder"):
+    with refused(r"run\.sqlite is a link or no file; give a folder"):
         DEEDS[deed](file)
     assert diary.read_text() == "my diary"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["diary.txt", "run.sqlite"]
@@ -53,7 +53,7 @@ def test_a_link_that_appears_after_the_look_is_not_followed(
     file = tmp_path / "run.sqlite"
     file.symlink_to(diary)
     monkeypatch.setattr(Path, "lstat", Path.stat)
-    with pytest.raises(UsageError, match="cannot be read: Too many levels of symbolic links"):
+    with refused("cannot be read: Too many levels of symbolic links"):
         plainfiles.opened(file, 100)
     assert diary.read_text() == "my diary"
 
@@ -61,7 +61,7 @@ def test_a_link_that_appears_after_the_look_is_not_followed(
 def test_a_file_with_a_second_name_is_read_but_not_changed(tmp_path: Path, diary: Path) -> None:
     os.link(diary, tmp_path / "run.sqlite")
     assert plainfiles.read(tmp_path / "run.sqlite", 100) == b"my diary"
-    with pytest.raises(UsageError, match=r"has a second name \(a hard link\), whose file would"):
+    with refused(r"has a second name \(a hard link\), whose file would"):
         plainfiles.changeable(tmp_path / "run.sqlite")
 
 
@@ -73,7 +73,7 @@ def test_a_file_with_a_second_name_is_replaced_alone(tmp_path: Path, diary: Path
 
 def test_sizes_are_bounded(diary: Path) -> None:
     assert plainfiles.read(diary, 8) == b"my diary"
-    with pytest.raises(UsageError, match="larger than 0 MB, which no run writes"):
+    with refused("larger than 0 MB, which no run writes"):
         plainfiles.opened(diary, 7)
 
 

@@ -23,8 +23,8 @@ from bootstrap.guarded import marked
 from sqlitmus.machine import proc, process_tree
 from sqlitmus.machine.proc import Look, between
 from sqlitmus.run.processes.progress import Stop
-from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import running, until
+from tests.refusals import unfit
 
 CHILD = "import pathlib, os, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))"
 FAMILY = f"""
@@ -329,7 +329,7 @@ def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
         with monkeypatch.context() as patch:
             patch.setattr(os, "kill", print)
             pid = detached()
-            with pytest.raises(NotFit, match=rf"\(pid {pid}\), left running by an invocation"):
+            with unfit(rf"\(pid {pid}\), left running by an invocation"):
                 left.end()
         os.kill(pid, signal.SIGKILL)
         until(lambda: not running(pid), "it lives on")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sqlitmus.machine import conditions, readiness, system
 from sqlitmus.machine.host import facts
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.machine.linux import CLOCKS, CPUS, LAPTOP, QUIET, build
+from tests.refusals import refused, unfit
 
 pins_here = pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 
@@ -60,7 +60,7 @@ def test_a_pin_must_be_a_processor_that_is_allowed(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(os, "sched_getaffinity", two)
     system.check([2, 5, 2])
-    with pytest.raises(UsageError, match=r"pin 3: there is no such .* usable are 2, 5$"):
+    with refused(r"pin 3: there is no such .* usable are 2, 5$"):
         system.check([2, 3])
 
 
@@ -114,7 +114,7 @@ def _grant(monkeypatch: pytest.MonkeyPatch, processors: set[int]) -> None:
 def test_a_system_without_pins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     system.check([])
-    with pytest.raises(NotFit, match=r"pins 0, 1: processes cannot be pinned .* Leave the pins"):
+    with unfit(r"pins 0, 1: processes cannot be pinned .* Leave the pins"):
         system.check([0, 1])
 
 

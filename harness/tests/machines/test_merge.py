@@ -18,8 +18,8 @@ from sqlitmus.machines.merge import Done, Given, Inventory, Run, arrange, find, 
 from sqlitmus.machines.merge import merged as read
 from sqlitmus.store.file import JOURNAL_OF_SEVERAL, MOST_FILE, samples_of
 from sqlitmus.store.folder import latest, point_latest
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.machines.folders import FACTS, FILE, NOW, ask, change, merged, opened, replan, write
+from tests.refusals import refused, unfit
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
         (2, "linux-x64", "linux-x64", "linux-x64", "a"),
     ]
     assert kept.made.expected == done.made.expected == ["mars"]
-    assert [refused.path for refused in kept.made.refused] == ["b", "d"]
+    assert [refusals.path for refusals in kept.made.refused] == ["b", "d"]
     assert kept.made.created == NOW.isoformat()
     assert {path.name for path in done.directory.iterdir()} == {FILE, "logs"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {done.directory.name, "latest"}
@@ -114,7 +114,7 @@ def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
 ) -> None:
     folder = write(tmp_path / "runs/a", complete=False)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError) as error:
+    with refused() as error:
         merged(folder, tmp_path / "empty", out=tmp_path / "out")
     lines = str(error.value).splitlines()
     assert lines[0] == "nothing can be merged:"
@@ -125,14 +125,14 @@ def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
 def test_an_earlier_result_is_not_written_over(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
     merged(folder, out=tmp_path / "out")
-    with pytest.raises(UsageError, match="exists already; choose another --label or --out"):
+    with refused("exists already; choose another --label or --out"):
         merged(folder, out=tmp_path / "out")
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
     (tmp_path / "out").touch()
-    with pytest.raises(NotFit, match=r"out: cannot be written: .*; free some space"):
+    with unfit(r"out: cannot be written: .*; free some space"):
         merged(folder, out=tmp_path / "out")
 
 
@@ -141,9 +141,9 @@ def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
     write(tmp_path / "b", facts={"cpu": "\x1b[2J<b>"}, machine="b")
     replan(folder, run="\x1b[2J" + "x" * 999)
     done = merged(folder, tmp_path / "b", out=tmp_path / "out")
-    (refused,) = done.made.refused
-    assert refused.reason.isprintable()
-    assert len(refused.reason) < 600
+    (refusals,) = done.made.refused
+    assert refusals.reason.isprintable()
+    assert len(refusals.reason) < 600
     assert done.machines["b"].hardware[0] == "\x1b[2J<b>"
 
 
@@ -173,24 +173,24 @@ def told(runs: list[Run]) -> tuple[dict[str, str], dict[str, str]]:
     found = arrange(runs)
     for other in permutations(runs):
         assert arrange(list(other)) == found
-    machines, refused = found
+    machines, refusals = found
     return (
         {name: run.path for name, run in machines.items()},
-        {r.path: r.reason for r in refused},
+        {r.path: r.reason for r in refusals},
     )
 
 
 def test_of_two_that_began_at_one_time_the_complete_one_is_taken() -> None:
-    machines, refused = told([run("a", complete=False), run("b")])
+    machines, refusals = told([run("a", complete=False), run("b")])
     assert machines == {"linux-x64": "b"}
-    assert list(refused) == ["a"]
+    assert list(refusals) == ["a"]
 
 
 @pytest.mark.parametrize("cases", [{"get", "all"}, {"all"}])
 def test_another_run_of_a_machine_is_refused_whatever_it_measured(cases: set[str]) -> None:
-    machines, refused = told([run("b", 2, cases=frozenset(cases)), run("a"), run("c", label="c")])
+    machines, refusals = told([run("b", 2, cases=frozenset(cases)), run("a"), run("c", label="c")])
     assert machines == {"c": "c", "linux-x64": "a"}
-    assert refused == {
+    assert refusals == {
         "b": "of the same machine as a, and a machine counts once, with one run; ./just run "
         "--again RUN adds a sitting to a run, and NAME=DIR names another machine"
     }
@@ -198,8 +198,8 @@ def test_another_run_of_a_machine_is_refused_whatever_it_measured(cases: set[str
 
 def test_other_hardware_under_one_label_is_another_machine() -> None:
     runs = [run("c", 3, hardware=("Xeon",)), run("a"), run("b", 2, hardware=("A",))]
-    machines, refused = told(runs)
-    assert refused == {}
+    machines, refusals = told(runs)
+    assert refusals == {}
     assert machines == {"linux-x64": "a", "linux-x64 (2)": "b", "linux-x64 (3)": "c"}
 
     named = run("d", label="linux-x64 (2)")
@@ -210,27 +210,27 @@ def test_other_hardware_under_one_label_is_another_machine() -> None:
 def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
     get, all_, both = (frozenset(cases) for cases in ({"get"}, {"all"}, {"get", "all"}))
     apart = [run("a", cases=get), run("b", cases=all_, hardware=("Xeon",))]
-    machines, refused = told(apart)
+    machines, refusals = told(apart)
     assert machines == {}
-    assert refused == dict.fromkeys(
+    assert refusals == dict.fromkeys(
         "ab",
         "plan: $.cases: no other machine measured any of these, so they can be compared with "
         "nothing; measure the same cases on each machine",
     )
-    machines, refused = told([*apart, run("c", 2, label="c", cases=get)])
-    assert (machines, list(refused)) == ({"c": "c", "linux-x64": "a"}, ["b"])
-    machines, refused = told([*apart, run("c", 2, label="c", cases=both)])
-    assert (len(machines), refused) == (3, {})
+    machines, refusals = told([*apart, run("c", 2, label="c", cases=get)])
+    assert (machines, list(refusals)) == ({"c": "c", "linux-x64": "a"}, ["b"])
+    machines, refusals = told([*apart, run("c", 2, label="c", cases=both)])
+    assert (len(machines), refusals) == (3, {})
 
 
 @pytest.mark.parametrize("odd", ["a", "b", "c"])
 def test_the_definition_of_most_runs_holds(odd: str) -> None:
     changed: dict[str, Any] = {"work": {"scenario get": "2", "fixture users": "1"}}
     runs = [run(name, label=name, **(changed if name == odd else {})) for name in ("a", "b", "c")]
-    machines, refused = told(runs)
+    machines, refusals = told(runs)
     assert machines == {name: name for name in "abc" if name != odd}
     first = min(machines)
-    assert refused == {
+    assert refusals == {
         odd: f"plan: scenario get differs from that of {first}; measure both with the same "
         "scenarios and fixtures"
     }
@@ -242,9 +242,9 @@ def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() 
         run("b", 1, label="b", work={"fixture size": "s"}),
         run("c", 3, label="c", work={"scenario all": "2"}),
     ]
-    machines, refused = told(runs)
+    machines, refusals = told(runs)
     assert machines == {"b": "b", "c": "c"}
-    assert refused["a"].startswith("plan: fixture size differs from that of b")
+    assert refusals["a"].startswith("plan: fixture size differs from that of b")
 
 
 @st.composite
@@ -265,17 +265,17 @@ def run_lists(draw: st.DrawFn) -> list[Run]:
 
 @given(run_lists(), st.randoms(use_true_random=False))
 def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
-    machines, refused = arrange(runs)
+    machines, refusals = arrange(runs)
     shuffled = random.sample(runs, len(runs))
-    assert arrange(shuffled) == (machines, refused)
+    assert arrange(shuffled) == (machines, refusals)
     taken = [one.path for one in machines.values()]
-    assert sorted([*taken, *(r.path for r in refused)]) == sorted(r.path for r in runs)
+    assert sorted([*taken, *(r.path for r in refusals)]) == sorted(r.path for r in runs)
     assert arrange(machines.values()) == (machines, []), "merging again changes nothing"
     assert len({(one.label, one.hardware) for one in machines.values()}) == len(machines)
     for one in machines.values():
         others = {case for other in machines.values() if other is not one for case in other.cases}
         assert len(machines) == 1 or others & one.cases
-    for one in refused:
+    for one in refusals:
         names = any(f" {run.path}" in one.reason for run in runs if run.path != one.path)
         assert names or "no other machine" in one.reason
 
@@ -292,9 +292,9 @@ def reason(folder: Path, *, partial: bool = False) -> str:
     """Why the folder is refused."""
     found = find([Given(folder)], partial=partial)
     assert found.runs == []
-    (refused,) = found.refused
-    assert refused.path == "run"
-    return refused.reason
+    (refusals,) = found.refused
+    assert refusals.path == "run"
+    return refusals.reason
 
 
 def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
@@ -516,7 +516,7 @@ def test_a_folder_without_a_run_is_refused_and_one_that_is_not_there_is_an_error
     assert [(r.path, r.reason) for r in found.refused] == [
         ("empty", "holds no run.sqlite, nor does a folder up to two levels below")
     ]
-    with pytest.raises(UsageError, match="none: there is no such folder; give folders that hold"):
+    with refused("none: there is no such folder; give folders that hold"):
         find([Given(tmp_path / "none")], partial=False)
 
 
@@ -528,8 +528,8 @@ def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None
     found = find([Given(results)], partial=False)
     assert (paths(found), len(found.refused)) == ([], 1)
     (results / FILE).symlink_to(run / FILE)
-    (refused,) = find([Given(results)], partial=False).refused
-    assert refused.reason == "run.sqlite is a link or no file; give a folder that holds it"
+    (refusals,) = find([Given(results)], partial=False).refused
+    assert refusals.reason == "run.sqlite is a link or no file; give a folder that holds it"
     point_latest(run)
     assert paths(find([Given(run.parent)], partial=False)) == ["elsewhere/run"]
     assert paths(find([Given(run.parent / "latest")], partial=False)) == ["latest"]

@@ -17,10 +17,10 @@ from sqlitmus.machines.survey import machine_report, reference_of, survey
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.store.file import opened
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import plan
 from tests.machines.merged_runs import RUNNERS, Directory
+from tests.refusals import refused
 from tests.worded import headline
 
 
@@ -145,7 +145,7 @@ def test_the_reference_is_what_most_runs_have_or_what_is_asked(made: Directory) 
     found = row(report, "node")
     assert found.answers[1].contrast is not None
     assert found.answers[1].contrast.ratio.value == pytest.approx(1.25, rel=0.02)
-    with pytest.raises(UsageError, match=r"'deno' cannot be the reference.*bun, node, rust-ffi"):
+    with refused(r"'deno' cannot be the reference.*bun, node, rust-ffi"):
         reported(made, "deno")
 
 

@@ -11,8 +11,8 @@ from sqlitmus.run.measure.authors import Authors
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from tests.analysis.claims import claim_runs
+from tests.refusals import unfit
 
 SCRIPT = "print('their program')"
 
@@ -132,8 +132,8 @@ def test_a_program_whose_tool_is_not_there_is_left_out(source: Path) -> None:
 
 
 def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -> None:
-    with pytest.raises(NotFit, match=r"modes: set-up: ended with exit code 1"):
+    with unfit(r"modes: set-up: ended with exit code 1"):
         authors(Fake({}, {"seed": 1}), source)
     (source / "run" / "bench.js").write_text("half of it", "utf-8")
-    with pytest.raises(NotFit, match=r"the claim modes: run/bench\.js is another"):
+    with unfit(r"the claim modes: run/bench\.js is another"):
         authors(Fake({}), source)

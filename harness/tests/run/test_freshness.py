@@ -22,9 +22,9 @@ from sqlitmus.run.verify.freshness import Gate, Manner, Question
 from sqlitmus.run.verify.invocations import Preparation
 from sqlitmus.run.verify.prober import Life, Verdict
 from sqlitmus.vocabulary.contract import Counts, Features, Job, Result, levels
-from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, long_enough
 from tests.known import KNOWN, case_of
+from tests.refusals import unfit
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
@@ -628,5 +628,5 @@ def test_files_that_hold_the_same_have_one_image(origin: Path, copy: Path) -> No
 
 def test_what_cannot_be_made_whole_is_told(tmp_path: Path, origin: Path) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(NotFit, match="folder: cannot be made the fixture again: "):
+    with unfit("folder: cannot be made the fixture again: "):
         Copies().supply(origin, tmp_path / "folder")

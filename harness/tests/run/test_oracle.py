@@ -16,9 +16,9 @@ from sqlitmus.run.verify.context import Memory, difference, key
 from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.paths import Tools
 from tests.known import KNOWN, RUNNERS, case_of
+from tests.refusals import unfit
 
 SPEC = KNOWN.runners["python"]
 CONTRACT = RUNNERS / "contract" / "vectors"
@@ -65,7 +65,7 @@ def test_the_clones_oracle_knows_all_that_it_can_be_asked(
 
 def test_a_broken_oracle_is_refused_with_the_vector_and_the_difference(runners: Path) -> None:
     break_it(runners)
-    with pytest.raises(NotFit) as told:
+    with unfit() as told:
         prove(runners)
     assert str(told.value).startswith(
         "the oracle does not reproduce the contract's vector get-hit-and-miss-verify (checksum: "
@@ -76,7 +76,7 @@ def test_a_broken_oracle_is_refused_with_the_vector_and_the_difference(runners: 
 def test_an_oracle_that_crashes_is_told_with_its_last_words(runners: Path) -> None:
     main = runners / "python" / "main.py"
     main.write_text("raise SystemExit('no SQLite here')", "utf-8")
-    with pytest.raises(NotFit, match=r"\(it wrote no result\)(.|\n)*no SQLite here"):
+    with unfit(r"\(it wrote no result\)(.|\n)*no SQLite here"):
         prove(runners)
 
 
@@ -84,16 +84,16 @@ def test_it_is_asked_again_only_when_something_changed(runners: Path) -> None:
     prove(runners)
     break_it(runners)
     prove(runners)  # the fingerprint says that nothing changed
-    with pytest.raises(NotFit):
+    with unfit():
         prove(runners, "another")
-    with pytest.raises(NotFit):  # and what failed once is not believed on account of the past
+    with unfit():  # and what failed once is not believed on account of the past
         prove(runners)
 
 
 def test_a_fresh_start_asks_again(runners: Path) -> None:
     prove(runners)
     break_it(runners)
-    with pytest.raises(NotFit):
+    with unfit():
         prove(runners, fresh=True)
 
 
@@ -101,7 +101,7 @@ def test_a_changed_vector_asks_again(runners: Path) -> None:
     prove(runners)
     expected = runners / "contract/vectors/types-all-verify/expected.json"
     expected.write_text(expected.read_text("utf-8").replace('"checksum": ', '"checksum": 1'))
-    with pytest.raises(NotFit, match="vector types-all-verify"):
+    with unfit("vector types-all-verify"):
         prove(runners)
 
 

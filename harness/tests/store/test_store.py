@@ -28,9 +28,9 @@ from sqlitmus.store.file import (
 )
 from sqlitmus.store.folder import RunDirectory, free_moment, latest, name_of, point_latest
 from sqlitmus.vocabulary.detail import Detail
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.fakes.small import PLAN
 from tests.machines.folders import ask, change
+from tests.refusals import refused, unfit
 
 RECORDS = [
     Verified(case="get", runner="a", outcome="ok"),
@@ -111,7 +111,7 @@ def test_of_a_set_there_is_all_or_nothing(run: RunDirectory) -> None:
     before = run.samples()
     with pytest.raises(ValueError, match="get/nobody is no cell of run 1"):
         run.add([record(2), record(3, runner="nobody")])
-    with pytest.raises(NotFit, match="UNIQUE constraint failed"):
+    with unfit("UNIQUE constraint failed"):
         run.add([record(2), record(0)])
     assert run.samples() == before
 
@@ -194,18 +194,18 @@ def test_a_file_where_no_log_can_be_is_read(
     monkeypatch.setattr(sqlite3, "connect", barred)
     assert len(run.samples()) == 1
     (run.path / f"{FILE}-wal").touch()
-    with pytest.raises(UsageError, match="cannot be opened: unable to open database file"):
+    with refused("cannot be opened: unable to open database file"):
         run.samples()
 
 
 def test_a_run_does_not_overwrite_another(run: RunDirectory) -> None:
-    with pytest.raises(UsageError, match="exists already; choose another --label or --out"):
+    with refused("exists already; choose another --label or --out"):
         RunDirectory.create(run.path, PLAN, {}, [])
 
 
 def test_results_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(NotFit, match="results cannot be written: Not a directory"):
+    with unfit("results cannot be written: Not a directory"):
         RunDirectory.create(tmp_path / "file/r1", PLAN, {}, [])
 
 
@@ -223,13 +223,13 @@ def test_a_full_disk_is_told_and_what_was_written_stays(
 
     monkeypatch.setattr(sqlite3, "connect", small)
     many = replace(record(1), iterations_ns=[10**9] * 99_999)
-    with pytest.raises(NotFit, match=r"database or disk is full.*run: ./just run --resume"):
+    with unfit(r"database or disk is full.*run: ./just run --resume"):
         run.add([many])
     assert [each.position for each in run.samples()] == [0]
 
 
 def test_a_folder_without_a_file_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is no run directory: it holds no run\.sqlite"):
+    with refused(r"is no run directory: it holds no run\.sqlite"):
         RunDirectory.open(tmp_path)
 
 
@@ -240,7 +240,7 @@ def test_what_a_plan_says_beyond_today_s_is_ignored(run: RunDirectory) -> None:
 
 def test_latest_points_at_the_newest(run: RunDirectory) -> None:
     results = run.path.parent
-    with pytest.raises(UsageError, match=r"there is no run in .* yet; start one with ./just"):
+    with refused(r"there is no run in .* yet; start one with ./just"):
         latest(results)
     point_latest(run.path)
     assert latest(results) == run.path.resolve()

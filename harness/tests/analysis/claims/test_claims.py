@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import RunDataError, analyse, read
+from sqlitmus.analysis import analyse, read
 from sqlitmus.render.document import sentences
 from sqlitmus.render.document.claims import ends, outcome, same_size
 from sqlitmus.results.claims import Claim, Row
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
+from tests.refusals import refused
 from tests.worded import canary, headline
 
 Json = dict[str, Any]
@@ -652,5 +653,5 @@ def test_a_record_that_is_no_detail_is_named() -> None:
     lines = runs.samples(of, runs.noisy())
     run = runs.filled(db, of, runs.checks(of), lines, {}, details=details)
     db.execute("UPDATE detail SET record = '{\"launch\": {}}'")
-    with pytest.raises(RunDataError, match=r"detail of sample 2: \$\.launch\.processes: Field"):
+    with refused(r"detail of sample 2: \$\.launch\.processes: Field"):
         read(db, run, {})

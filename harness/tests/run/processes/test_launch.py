@@ -34,9 +34,9 @@ from sqlitmus.vocabulary.contract import (
     Writer,
 )
 from sqlitmus.vocabulary.detail import Launch
-from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import long_enough, running, until
 from tests.known import RUNNERS
+from tests.refusals import refused
 
 pytestmark = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
@@ -311,7 +311,7 @@ def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"pin 4096: there is no such processor.*usable are \d"):
+    with refused(r"pin 4096: there is no such processor.*usable are \d"):
         go(tmp_path, pins=[0, 4096])
     assert not list(tmp_path.iterdir())
 
