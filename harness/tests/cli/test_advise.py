@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from sqlitmus.results import machines
 from sqlitmus.results.recommendation import Advice
 from tests.fakes.clone import MODES, Clone
 from tests.workload.conftest import make
@@ -88,7 +87,7 @@ def advising(clone: Clone) -> Clone:
 
 
 def advice_of(clone: Clone) -> Advice:
-    report = machines.load((clone.latest().path / "summary.json").read_bytes())
+    report = clone.summary()
     return next(each for each in report.headline if isinstance(each, Advice))
 
 

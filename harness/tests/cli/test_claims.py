@@ -106,7 +106,7 @@ def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_find
         other: ["new"],
     }
     assert {one.operations for cells in counts.values() for one in cells.values()} == operations
-    report = data.load((desk.clone.latest().path / "summary.json").read_bytes())
+    report = desk.clone.summary()
     assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused
 
 
@@ -211,9 +211,7 @@ def test_the_authors_own_program_stands_beside_ours(
 ) -> None:
     done = claims("faster", *OPTIONS, "--source", beside(1.2))
     assert done.code == 0, done.err
-    (row,) = (
-        data.load((desk.clone.latest().path / "summary.json").read_bytes()).claims[0].groups[0].rows
-    )
+    (row,) = desk.clone.summary().claims[0].groups[0].rows
     assert row.theirs is not None
     assert row.theirs.value == pytest.approx(1.2, rel=0.01)
     assert not row.disagrees

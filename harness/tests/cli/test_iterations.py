@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from sqlitmus.analysis import analyse, load
 from sqlitmus.machine import system
 from sqlitmus.run.processes.launch import unsupported
 from tests.fakes.clone import Clone
@@ -132,7 +131,7 @@ def test_a_cost_that_comes_in_every_seventh_iteration_is_in_the_result(
     steady_ns = clone.values("steady")
     of = [steady_ns[s.position] for s in clone.samples() if s.runner == "collects"]
     assert of == [pytest.approx(ITERATION_NS * 11 / 7)] * 2
-    report = analyse(load(clone.latest().path))
+    report = clone.analysed()
     times = {cell.runner: cell.time.value for cell in report.cases[0].cells if cell.time}
     assert times["collects"] / times["honest"] == pytest.approx(11 / 7, rel=0.005)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse, load
 from sqlitmus.results.report import Report
 from sqlitmus.run.measure.blocks import LATE
 from sqlitmus.store.folder import RunDirectory
@@ -58,7 +57,7 @@ def blocks(desk: Desk) -> dict[str, int]:
 
 
 def report(desk: Desk) -> Report:
-    return analyse(load(desk.clone.latest().path))
+    return desk.clone.analysed()
 
 
 def test_a_settled_case_ends_and_the_other_gets_its_time(desk: Desk) -> None:

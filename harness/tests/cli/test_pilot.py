@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.cases import Counts
 from sqlitmus.machine import system
 from sqlitmus.run.plan import pilot
@@ -141,7 +140,7 @@ def test_a_runner_that_asks_for_a_longer_warm_up_is_watched_beyond_it(desk: Desk
     assert windows == {600}
     planned = counts(desk.clone.latest())["b"]
     assert (planned.warmed_ms, planned.steady_from_ms) == (400, 480.0)
-    (told,) = [n for n in analyse(load(desk.clone.latest().path)).notices if n.kind == "not warm"]
+    (told,) = [n for n in desk.clone.analysed().notices if n.kind == "not warm"]
     assert list(told.values) == ["b"]
 
 
@@ -298,7 +297,7 @@ def test_a_cell_that_fails_in_the_pilot_is_a_failed_cell_and_stops_no_other(desk
     assert [s.label for s in desk.clone.samples()].count("b") == 0
     assert desk.instant.count("b") == 1
     assert desk.clone.evidence() == ["get.b.measure.job.json", "get.b.measure.log"]
-    (cell,) = (c for c in analyse(load(desk.clone.latest().path)).cases[0].cells if c.runner == "b")
+    (cell,) = (c for c in desk.clone.analysed().cases[0].cells if c.runner == "b")
     assert (cell.outcome, cell.reason) == (
         "failed",
         "in the pilot: ended with exit code 7 and wrote no result",

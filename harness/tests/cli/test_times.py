@@ -7,8 +7,6 @@ from collections import Counter
 
 import pytest
 
-from sqlitmus.analysis import analyse, load
-from sqlitmus.results import machines as data
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -24,7 +22,7 @@ def measured(clone: Clone, reference: str) -> Case:
     """The only case of a run's summary."""
     done = clone.sqlitmus(*RUN, "--reference", reference)
     assert done.code == 0, done.err
-    summary = data.load((clone.latest().path / "summary.json").read_bytes())
+    summary = clone.summary()
     (case,) = summary.cases
     return case
 
@@ -146,7 +144,7 @@ def test_what_is_clear_in_the_pilot_has_the_fewest_blocks(desk: Desk) -> None:
 
 def test_the_report_tells_and_misses_nothing(desk: Desk) -> None:
     desk.run(mode="budget")
-    made = analyse(load(desk.clone.latest().path))
+    made = desk.clone.analysed()
     assert (made.blocks_complete, made.blocks_planned) == (20, 20)
     (told,) = (text for text in notices(made) if "pilot foretold" in text)
     assert told == (

@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 
 import psutil
 
+from sqlitmus.analysis import analyse, load
+from sqlitmus.results import machines
+from sqlitmus.results.report import Report
 from sqlitmus.run.measure.agenda import schedule
 from sqlitmus.store.file import Sample, opened
 from sqlitmus.store.folder import RunDirectory
@@ -339,6 +342,14 @@ class Clone:
     def latest(self) -> RunDirectory:
         """The newest run."""
         return RunDirectory.open(self.root / "results/latest")
+
+    def analysed(self) -> Report:
+        """What analysis makes of the newest run."""
+        return analyse(load(self.latest().path))
+
+    def summary(self) -> Report:
+        """The newest run's summary, as other tools read it."""
+        return machines.load((self.latest().path / "summary.json").read_bytes())
 
     def samples(self) -> list[Sample]:
         """Samples of the newest run."""
