@@ -11,16 +11,15 @@ import pytest
 
 from benchmarks import corpora as benchmark
 from benchmarks.corpora import CORPORA, HEADS, build, database
-from sqlitmus.catalog import definitions
-from sqlitmus.workload.database import snapshot
-from sqlitmus.workload.file import read
 from sqlitmus.workload.parts import parts_of
-from sqlitmus.workload.scenarios import MIX, catalogue
+from sqlitmus.workload.scenarios import MIX
 from sqlitmus.workload.statements import bound
 from sqlitmus.workload.template import template
 from tests import left_out
 from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
+from tests.known import KNOWN
+from tests.workload.making import workload
 
 DEADLINE_S = 600.0
 NUL = "its driver reads a text up to the first U+0000, which texts of this case hold"
@@ -64,9 +63,7 @@ def agreed(clone: Clone, name: str, file: str, cases: str) -> set[str]:
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
-    source = read(build(tmp_path, name), definitions.load())
-    copy = snapshot(source.database, tmp_path)
-    scenarios = catalogue(source, copy, definitions.load()).scenarios
+    scenarios = workload(build(tmp_path, name), KNOWN).scenarios
     assert len(scenarios) >= 8
     noted = {at for at, spec in scenarios.items() if spec.notes}
     assert noted - {MIX} == NOTED.get(name, set())
@@ -76,11 +73,10 @@ def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
 def test_what_init_proposes_can_be_compared_as_it_is(name: str, tmp_path: Path) -> None:
     file, made = tmp_path / "my.toml", database(tmp_path, name)
     file.write_text(template(made, made.name, file.name, name), encoding="utf-8")
-    source = read(file, definitions.load())
-    copy = snapshot(source.database, tmp_path)
-    proposed = set(source.workload.query)
+    begun = workload(file, KNOWN)
+    proposed = set(begun.source.workload.query)
     assert proposed
-    assert proposed <= set(catalogue(source, copy, definitions.load()).scenarios)
+    assert proposed <= set(begun.scenarios)
 
 
 def test_a_corpus_can_be_as_large_as_a_services(tmp_path: Path) -> None:
@@ -119,10 +115,10 @@ def test_runners_answer_what_the_oracle_does(name: str, clone: Clone) -> None:
     assert (clone.root / f"{name}.db").read_bytes() == before
 
 
-def trace(file: Path, folder: Path) -> Iterator[str]:
+def trace(file: Path) -> Iterator[str]:
     """What a service with the workload's queries would have done, on two connections."""
-    source = read(file, definitions.load())
-    every = parts_of(source, snapshot(source.database, folder).file).compiled
+    made = workload(file, KNOWN)
+    every = parts_of(made.source, made.copy).compiled
     for n in range(200):
         part, turn = every[n % len(every)], n // len(every)
         more = {"connection": n % 2, "at": n / 1000}
@@ -141,8 +137,8 @@ def trace(file: Path, folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_runners_replay_a_trace_as_the_oracle_does(name: str, tmp_path: Path, clone: Clone) -> None:
-    lines = trace(build(clone.root, name), tmp_path)
+def test_runners_replay_a_trace_as_the_oracle_does(name: str, clone: Clone) -> None:
+    lines = trace(build(clone.root, name))
     (clone.root / "app.jsonl").write_text("\n".join(lines), "utf-8")
     text = f'database = "{name}.db"\ntrace = "app.jsonl"\nworkers = 2\n'
     (clone.root / "app.toml").write_text(text, "utf-8")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import database as own
 from sqlitmus.workload.database import SMALL, Snapshot, parsed, snapshot
+from tests.refusals import refused, unfit
 from tests.workload.conftest import make
 
 
@@ -74,7 +74,7 @@ def test_a_lock_that_stays_is_told(
 ) -> None:
     monkeypatch.setattr(own, "PATIENCE_S", 0.05)
     with held(database, "EXCLUSIVE"):
-        with pytest.raises(UsageError) as told:
+        with refused() as told:
             snapshot(database, copies)
         assert "app.db: another process holds a lock on it for more than 0.05 s" in str(told.value)
     assert rows(snapshot(database, copies).file) == 100
@@ -105,7 +105,7 @@ def spoiled(file: Path, how: str) -> None:
 )
 def test_what_is_no_database_is_told(database: Path, copies: Path, how: str, message: str) -> None:
     spoiled(database, how)
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         snapshot(database, copies)
     assert message in str(told.value)
     assert list(copies.iterdir()) == []
@@ -115,9 +115,7 @@ def test_a_copy_that_does_not_fit_is_not_begun(
     database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own, "ROOM", 2**40)
-    with pytest.raises(
-        NotFit, match=r"copies have to fit on the disk, .* take fewer rows with --sample"
-    ):
+    with unfit(r"copies have to fit on the disk, .* take fewer rows with --sample"):
         snapshot(database, copies)
 
 
@@ -331,7 +329,7 @@ def test_an_amount_is_rows_or_a_share(text: str, amount: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "many", "1.5", "inf", "nan", "%"])
 def test_what_is_no_amount_is_told(text: str) -> None:
-    with pytest.raises(UsageError, match="expected rows of each table, such as 100000, or a share"):
+    with refused("expected rows of each table, such as 100000, or a share"):
         parsed(text)
 
 

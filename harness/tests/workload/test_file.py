@@ -8,12 +8,13 @@ import pytest
 
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Parameter
-from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import Query, Source, read
-from sqlitmus.workload.scenarios import catalogue
 from sqlitmus.workload.statements import LONGEST
 from sqlitmus.workload.trace import with_queries
+from tests.refusals import refused
+from tests.workload.making import Workload, workload
+
+pytestmark = pytest.mark.usefixtures("database")
 
 Write = Callable[[str], Path]
 
@@ -100,7 +101,7 @@ def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog)
 def test_what_is_wrong_is_told_with_its_line(
     write: Write, catalog: Catalog, text: str, message: str
 ) -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         read(write(text), catalog)
     assert message in str(told.value)
 
@@ -108,6 +109,7 @@ def test_what_is_wrong_is_told_with_its_line(
 GET = "SELECT title FROM document WHERE id = ?"
 ADD = "INSERT INTO event(document, at) VALUES (?, ?)"
 Traced = Callable[..., Source]
+Made = Callable[..., Workload]
 Line = dict[str, object] | str
 
 
@@ -117,16 +119,28 @@ def heard() -> list[str]:
 
 
 @pytest.fixture
-def traced(write: Write, catalog: Catalog, heard: list[str]) -> Traced:
-    """The workload of a trace with these lines."""
+def trace(write: Write) -> Callable[..., Path]:
+    """The file of a workload whose trace has these lines."""
 
-    def of(*lines: Line) -> Source:
+    def of(*lines: Line) -> Path:
         file = write('trace = "app.jsonl"\n')
         text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         (file.parent / "app.jsonl").write_text("\n".join(text), encoding="utf-8")
-        return with_queries(read(file, catalog), heard.append)
+        return file
 
     return of
+
+
+@pytest.fixture
+def traced(trace: Callable[..., Path], catalog: Catalog, heard: list[str]) -> Traced:
+    """What is read of a trace with these lines."""
+    return lambda *lines: with_queries(read(trace(*lines), catalog), heard.append)
+
+
+@pytest.fixture
+def made(trace: Callable[..., Path], catalog: Catalog, heard: list[str]) -> Made:
+    """The workload of a trace with these lines."""
+    return lambda *lines: workload(trace(*lines), catalog, heard.append)
 
 
 def at(sql: str, *parameters: object, **more: object) -> Line:
@@ -137,8 +151,8 @@ def queries(source: Source) -> dict[str, Query]:
     return source.workload.query
 
 
-def refused(traced: Traced, *lines: Line) -> str:
-    with pytest.raises(UsageError) as told:
+def refusal(traced: Traced, *lines: Line) -> str:
+    with refused() as told:
         traced(*lines)
     return str(told.value)
 
@@ -308,31 +322,27 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
 def test_a_bad_line_is_told_by_its_number(
     traced: Traced, lines: tuple[Line, ...], message: str
 ) -> None:
-    assert message in refused(traced, *lines)
+    assert message in refusal(traced, *lines)
 
 
 def test_no_value_of_a_bad_line_is_told(traced: Traced) -> None:
     for line in (at(GET, ["secret"]), at(GET, {"blob": "secret"}), '{"sql": "secret'):
-        assert "secret" not in refused(traced, line)
+        assert "secret" not in refusal(traced, line)
 
 
 def test_an_absent_trace_is_told(write: Write, catalog: Catalog) -> None:
     source = read(write('trace = "gone.jsonl"\n'), catalog)
-    with pytest.raises(UsageError, match=r"gone\.jsonl: cannot be read: No such file"):
+    with refused(r"gone\.jsonl: cannot be read: No such file"):
         with_queries(source, print)
 
 
-def test_a_trace_becomes_scenarios(
-    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path
-) -> None:
-    source = traced(at(GET, 1), at(GET, 2), at("BEGIN"), at(ADD, 1, 2), at("COMMIT"))
-    (tmp_path / "copies").mkdir()
-    copy = snapshot(database, tmp_path / "copies")
-    made = catalogue(source, copy, catalog)
-    assert list(made.scenarios) == [
+def test_a_trace_becomes_scenarios(made: Made) -> None:
+    lines = at(GET, 1), at(GET, 2), at("BEGIN"), at(ADD, 1, 2), at("COMMIT")
+    scenarios = made(*lines).scenarios
+    assert list(scenarios) == [
         "select-document", "in-transaction-insert-event", "start", "mix"
     ]  # fmt: skip
-    assert made.scenarios["in-transaction-insert-event"].writes
+    assert scenarios["in-transaction-insert-event"].writes
 
 
 @pytest.mark.parametrize(
@@ -345,29 +355,24 @@ def test_a_trace_becomes_scenarios(
     ],
 )
 def test_sql_that_cannot_be_measured_is_told_by_its_line(
-    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, line: Line, message: str
+    trace: Callable[..., Path], catalog: Catalog, database: Path, line: Line, message: str
 ) -> None:
-    source = traced(at(GET, 1), line)
-    (tmp_path / "copies").mkdir()
-    copy = snapshot(database, tmp_path / "copies")
-    with pytest.raises(UsageError) as told:
-        catalogue(source, copy, catalog)
-    assert str(told.value).startswith(f"{tmp_path / 'app.jsonl'}:2: ")
+    with refused() as told:
+        workload(trace(at(GET, 1), line), catalog)
+    assert str(told.value).startswith(f"{database.parent / 'app.jsonl'}:2: ")
     assert message in str(told.value)
 
 
 def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
-    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
+    made: Made, heard: list[str]
 ) -> None:
     forget = "DELETE FROM event WHERE id = ?"
     word = "INSERT INTO word VALUES (?, 1)"
     removed = [at("BEGIN"), at(ADD, 1, 2), at("DELETE FROM event"), at("COMMIT")]
-    source = traced(*[at(GET, 1)] * 6, at(forget, 1), *removed, at(word, "x"), at(forget, 2))
-    (tmp_path / "copies").mkdir()
-    copy = snapshot(database, tmp_path / "copies")
-    made = catalogue(source, copy, catalog, heard.append)
-    assert list(made.scenarios) == ["select-document", "start"]
-    assert heard == made.scenarios["select-document"].notes
+    last = at(word, "x"), at(forget, 2)
+    scenarios = made(*[at(GET, 1)] * 6, at(forget, 1), *removed, *last).scenarios
+    assert list(scenarios) == ["select-document", "start"]
+    assert heard == scenarios["select-document"].notes
     few = "so a process can do it {}, and 8 are needed"
     no_rowid = "word has no rowid, by which new rows would be known"
     assert heard == [
@@ -378,30 +383,20 @@ def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
     ]
 
 
-def test_a_trace_may_delete_and_insert_without_rowids(
-    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
-) -> None:
+def test_a_trace_may_delete_and_insert_without_rowids(made: Made, heard: list[str]) -> None:
     forget, word = "DELETE FROM event WHERE id = ?", "INSERT INTO word VALUES (?, 1)"
     # the last four find what others have left
     forgotten = [at(forget, n) for n in [*range(1, 17), 1, 2, 3, 90]]
     words = [at(word, f"word {n}") for n in [*range(16), 1, 2, 3, 4]]
-    source = traced(*[at(GET, 1)] * 40, *forgotten, *words)
-    (tmp_path / "copies").mkdir()
-    copy = snapshot(database, tmp_path / "copies")
-    made = catalogue(source, copy, catalog, heard.append).scenarios
-    assert list(made) == ["select-document", "delete-event", "insert-word", "start", "mix"]
+    scenarios = made(*[at(GET, 1)] * 40, *forgotten, *words).scenarios
+    assert list(scenarios) == ["select-document", "delete-event", "insert-word", "start", "mix"]
     assert heard == []
-    assert [step.operation for step in made["mix"].steps] == ["all", "run", "run"]
-    given = made["delete-event"].steps[0].given
+    assert [step.operation for step in scenarios["mix"].steps] == ["all", "run", "run"]
+    given = scenarios["delete-event"].steps[0].given
     assert given
     assert given.rows == [[n] for n in range(1, 17)]
 
 
-def test_a_trace_of_which_nothing_can_be_measured_is_refused(
-    traced: Traced, catalog: Catalog, database: Path, tmp_path: Path, heard: list[str]
-) -> None:
-    source = traced(at("DELETE FROM event"))
-    (tmp_path / "copies").mkdir()
-    copy = snapshot(database, tmp_path / "copies")
-    with pytest.raises(UsageError, match=r"app.jsonl:1: it deletes from event"):
-        catalogue(source, copy, catalog, heard.append)
+def test_a_trace_of_which_nothing_can_be_measured_is_refused(made: Made) -> None:
+    with refused(r"app.jsonl:1: it deletes from event"):
+        made(at("DELETE FROM event"))

@@ -16,16 +16,18 @@ from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import scenarios, statements
-from sqlitmus.workload.database import snapshot
-from sqlitmus.workload.file import read
 from sqlitmus.workload.parts import shares
-from sqlitmus.workload.scenarios import LEAST, at_rate, catalogue
+from sqlitmus.workload.scenarios import LEAST, at_rate
 from tests import left_out
 from tests.faults.stage import Stage
+from tests.refusals import refused, unfit
+from tests.workload.making import workload
+
+pytestmark = pytest.mark.usefixtures("database")
 
 Write = Callable[[str], Path]
+Made = Callable[[str], Catalog]
 SERVICE = """
 workers = 4
 [query.read]
@@ -48,15 +50,12 @@ statements = [
 
 
 @pytest.fixture
-def made(write: Write, catalog: Catalog, database: Path) -> Callable[[str], Catalog]:
-    folder = database.parent / "copies"
-    folder.mkdir()
-    copy = snapshot(database, folder)
-    return lambda text: catalogue(read(write(text), catalog), copy, catalog)
+def made(write: Write, catalog: Catalog) -> Made:
+    return lambda text: workload(write(text), catalog).catalogue
 
 
 def test_each_query_is_a_scenario_beside_the_mix_and_the_start(
-    made: Callable[[str], Catalog],
+    made: Made,
 ) -> None:
     whole = made(SERVICE)
     assert list(whole.scenarios) == ["read", "list", "add", "start", "mix"]
@@ -69,7 +68,7 @@ def test_each_query_is_a_scenario_beside_the_mix_and_the_start(
 
 
 def test_the_mix_has_each_query_as_often_as_its_weight_says(
-    made: Callable[[str], Catalog],
+    made: Made,
 ) -> None:
     mix = made(SERVICE).scenarios["mix"]
     assert [(s.operation, s.repeat) for s in mix.steps] == [
@@ -87,7 +86,7 @@ def test_the_mix_has_each_query_as_often_as_its_weight_says(
 
 
 def test_inserted_rows_go_again_and_what_tables_hold_is_read_back(
-    made: Callable[[str], Catalog],
+    made: Made,
 ) -> None:
     add = made(SERVICE).scenarios["add"]
     assert add.reset == [
@@ -132,7 +131,7 @@ LARGE_OF = "INSERT INTO document(owner, title, size, body) VALUES (?, '', 0, zer
     "sql", [SMALL, *map(LARGE_OF.format, (3000, 30_000, 100_000, 400_000, 1_500_000, 3_000_000))]
 )
 def test_each_half_of_what_is_timed_has_as_many_checkpoints(
-    made: Callable[[str], Catalog], database: Path, sql: str
+    made: Made, database: Path, sql: str
 ) -> None:
     query = made(f'[query.a]\nsql = "{sql}"\nparameters = "{NUMBERS}"\n').scenarios["a"]
     begin, half = work_of(query)
@@ -156,7 +155,7 @@ sql = "{LARGE}"
 
 
 def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(
-    made: Callable[[str], Catalog],
+    made: Made,
 ) -> None:
     def notes(rows: int) -> list[str]:
         numbers = NUMBERS.replace("4096", str(rows))
@@ -179,7 +178,7 @@ def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(
     [("", "SELECT id FROM document", 2), ('profile = "durable"\n', NUMBERS, 0.5)],
 )
 def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
-    made: Callable[[str], Catalog], database: Path, above: str, parameters: str, warmups: float
+    made: Made, database: Path, above: str, parameters: str, warmups: float
 ) -> None:
     """Without a sync at each commit, the warm-up is twice as long as what is timed."""
     text = f'{above}[query.a]\nsql = "{LARGE}"\nparameters = "{parameters}"\n'
@@ -221,15 +220,13 @@ def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
         ('[query.mix]\nsql = "SELECT 1 AS n"\n', "my.toml:2: query.mix: mix is the name of a case"),
     ],
 )
-def test_what_cannot_be_measured_is_told_with_its_line(
-    made: Callable[[str], Catalog], text: str, message: str
-) -> None:
-    with pytest.raises(UsageError) as told:
+def test_what_cannot_be_measured_is_told_with_its_line(made: Made, text: str, message: str) -> None:
+    with refused() as told:
         made(text)
     assert message in str(told.value)
 
 
-def test_what_the_workload_inserts_may_hold_null(made: Callable[[str], Catalog]) -> None:
+def test_what_the_workload_inserts_may_hold_null(made: Made) -> None:
     events = '[query.events]\nsql = "SELECT id, document, at, count(*) AS n FROM event"\n'
     add = '[query.add]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
     kinds = {"id": "integer", "document": "integer", "at": "integer", "n": "integer"}
@@ -238,7 +235,7 @@ def test_what_the_workload_inserts_may_hold_null(made: Callable[[str], Catalog])
     assert beside == {**kinds, "at": "integer?", "n": "integer?"}
 
 
-def test_what_writes_is_not_warmed_up_by_time(made: Callable[[str], Catalog]) -> None:
+def test_what_writes_is_not_warmed_up_by_time(made: Made) -> None:
     """What its process writes would depend on the machine's pace."""
     whole = made(SERVICE)
     mode = definitions.load().modes["quick"]
@@ -246,18 +243,18 @@ def test_what_writes_is_not_warmed_up_by_time(made: Callable[[str], Catalog]) ->
     assert {case.scenario for case in suite if not case.warmup_ms} == {"add", "start", "mix"}
 
 
-def test_pragmas_of_ones_own_change_the_profile(made: Callable[[str], Catalog]) -> None:
+def test_pragmas_of_ones_own_change_the_profile(made: Made) -> None:
     text = '[pragmas]\nforeign_keys = "ON"\nsynchronous = 1\n'
     profile = made(f"{text}{READS}").profiles["own"]
     assert profile.pragmas == [("journal_mode", "WAL"), ("synchronous", 1), ("foreign_keys", "ON")]
     assert profile.summary == "as normalised, with foreign_keys ON, synchronous 1"
     assert made(f"{text}{READS}").scenarios["a"].axes["profile"] == ["own"]
-    with pytest.raises(UsageError, match=r"my.toml:3: pragmas.foreign_key: .*foreign_keys"):
+    with refused(r"my.toml:3: pragmas.foreign_key: .*foreign_keys"):
         made(f'[pragmas]\nforeign_key = "ON"\n{READS}')
 
 
 def test_a_slow_query_says_how_many_rows_are_bound(
-    made: Callable[[str], Catalog], monkeypatch: pytest.MonkeyPatch
+    made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(statements, "BEARABLE", 1000)
     text = '[query.a]\nsql = "SELECT id FROM document WHERE id > ?"\nparameters = [1, 2, 3, 4]\n'
@@ -270,8 +267,8 @@ def test_a_slow_query_says_how_many_rows_are_bound(
     assert made(text).scenarios["a"].notes == [few]
 
 
-def test_all_faults_are_told_at_once(made: Callable[[str], Catalog]) -> None:
-    with pytest.raises(UsageError) as told:
+def test_all_faults_are_told_at_once(made: Made) -> None:
+    with refused() as told:
         made('[query.a]\nsql = "SELECT x"\n[query.b]\nsql = "SELECT y"\n')
     assert len(str(told.value).splitlines()) == 2
 
@@ -323,7 +320,7 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
             ["a"] if text == WRITES else []
         )
     else:
-        with pytest.raises(NotFit, match="12 copies have to fit on the disk"):
+        with unfit("12 copies have to fit on the disk"):
             scenarios.read(file, catalog, runners=runners)
         assert not list(fixture.snapshots().iterdir())
 
@@ -350,19 +347,8 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     assert (clone.root / "app.db").read_bytes() == before
 
 
-Made = Callable[[str], Catalog]
-
-
-@pytest.fixture
-def made_latencies(write: Write, catalog: Catalog, database: Path) -> Made:
-    folder = database.parent / "copies"
-    folder.mkdir()
-    copy = snapshot(database, folder)
-    return lambda text: catalogue(read(write(text), catalog), copy, catalog)
-
-
-def test_the_mix_is_timed_at_each_rate_by_all_workers(made_latencies: Made) -> None:
-    whole = made_latencies(f"rates = [2000, 50_000]{SERVICE}").scenarios
+def test_the_mix_is_timed_at_each_rate_by_all_workers(made: Made) -> None:
+    whole = made(f"rates = [2000, 50_000]{SERVICE}").scenarios
     assert list(whole) == ["read", "list", "add", "start", "mix", "at-2000", "at-50000"]
     slow, fast, mix = whole["at-2000"], whole["at-50000"], whole["mix"]
     assert (slow.group, slow.latencies, slow.fixed) == ("keeping up", True, True)
@@ -374,10 +360,8 @@ def test_the_mix_is_timed_at_each_rate_by_all_workers(made_latencies: Made) -> N
     assert not mix.latencies
 
 
-def test_without_a_rate_a_limit_has_rounds_timed_one_after_the_other(made_latencies: Made) -> None:
-    whole = made_latencies(
-        SERVICE.replace("workers = 4", "workers = 4\n[limits]\np99_ms = 5")
-    ).scenarios
+def test_without_a_rate_a_limit_has_rounds_timed_one_after_the_other(made: Made) -> None:
+    whole = made(SERVICE.replace("workers = 4", "workers = 4\n[limits]\np99_ms = 5")).scenarios
     assert list(whole)[-1] == "latency"
     latency = whole["latency"]
     assert (latency.group, latency.rate) == ("timed rounds", None)
@@ -385,9 +369,9 @@ def test_without_a_rate_a_limit_has_rounds_timed_one_after_the_other(made_latenc
     assert latency.operations * latency.iterations >= LEAST
 
 
-def test_a_single_query_is_a_mix_of_its_own(made_latencies: Made) -> None:
+def test_a_single_query_is_a_mix_of_its_own(made: Made) -> None:
     text = 'rates = [100]\n[query.only]\nsql = "SELECT id FROM document LIMIT 3"\n'
-    assert list(made_latencies(text).scenarios) == ["only", "start", "at-100"]
+    assert list(made(text).scenarios) == ["only", "start", "at-100"]
 
 
 @pytest.mark.parametrize(("rounds", "most"), [(20, None), (333, 4), (2500, None), (90_000, 64)])
@@ -412,7 +396,7 @@ def test_a_process_times_enough_rounds(rounds: float, most: int | None) -> None:
         ),
     ],
 )
-def test_what_cannot_be_timed_is_told(made_latencies: Made, text: str, message: str) -> None:
-    with pytest.raises(UsageError) as told:
-        made_latencies(text)
+def test_what_cannot_be_timed_is_told(made: Made, text: str, message: str) -> None:
+    with refused() as told:
+        made(text)
     assert message in str(told.value)

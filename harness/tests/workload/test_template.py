@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpora import CORPORA, build
-from sqlitmus.catalog import definitions
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.database import snapshot
-from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import catalogue
 from sqlitmus.workload.template import quoted_if_needed, template
 from tests import left_out
 from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
+from tests.known import KNOWN
+from tests.refusals import refused
+from tests.workload.making import workload
 
 SCHEMA = """
 CREATE TABLE owner(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
@@ -96,18 +94,17 @@ def test_what_needs_a_collation_that_is_absent_is_not_proposed(tmp_path: Path) -
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     other = tmp_path / "a.txt"
     other.write_text("text")
-    with pytest.raises(UsageError, match=r"a\.txt: it is no SQLite database"):
+    with refused(r"a\.txt: it is no SQLite database"):
         template(other, "a.txt", "my.toml", "a.txt")
 
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_what_it_proposes_can_be_measured(name: str, tmp_path: Path) -> None:
-    known: Catalog = definitions.load()
     database = build(tmp_path, name).with_suffix(".db")
     before = database.read_bytes()
     written = tmp_path / "begun.toml"
     written.write_text(template(database, database.name, "begun.toml", name), "utf-8")
-    assert catalogue(read(written, known), snapshot(database, tmp_path), known).scenarios
+    assert workload(written, KNOWN).scenarios
     assert database.read_bytes() == before
 
 

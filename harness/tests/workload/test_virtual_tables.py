@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload.database import snapshot
-from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import catalogue
 from tests.fakes.clone import Clone
+from tests.refusals import refused
+from tests.workload.making import Workload, workload
 
-Made = Callable[[str], tuple[Path, dict[str, Scenario]]]
+pytestmark = pytest.mark.usefixtures("database")
+
+Made = Callable[[str], Workload]
 SCHEMA = """
 CREATE TABLE message(id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);
 CREATE VIRTUAL TABLE found USING fts5(body, content='message', content_rowid='id');
@@ -62,20 +61,13 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(database: Path, write: Callable[[str], Path], catalog: Catalog) -> Made:
-    """The copy of the database, and the scenarios of these queries."""
-
-    def of(text: str) -> tuple[Path, dict[str, Scenario]]:
-        folder = database.parent / "copies"
-        folder.mkdir(exist_ok=True)
-        copy = snapshot(database, folder)
-        return copy.file, catalogue(read(write(text), catalog), copy, catalog).scenarios
-
-    return of
+def made(write: Callable[[str], Path], catalog: Catalog) -> Made:
+    """The workload of these queries."""
+    return lambda text: workload(write(text), catalog)
 
 
 def test_searching_and_writing_are_measured(made: Made) -> None:
-    _, scenarios = made(QUERIES)
+    scenarios = made(QUERIES).scenarios
     assert scenarios["search"].steps[0].columns == {"rowid": "integer", "part": "text?"}
     assert not scenarios["search"].writes
     assert not scenarios["near"].writes
@@ -85,9 +77,9 @@ def test_searching_and_writing_are_measured(made: Made) -> None:
 
 
 def test_what_was_inserted_goes_without_damage_to_the_index(made: Made) -> None:
-    file, scenarios = made(QUERIES)
-    post = scenarios["post"]
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+    made_of = made(QUERIES)
+    post = made_of.scenarios["post"]
+    with closing(sqlite3.connect(made_of.copy, isolation_level=None)) as connection:
         ranked = "SELECT rowid, rank FROM found WHERE found MATCH 'water' ORDER BY rowid"
         before = connection.execute(ranked).fetchall()
         for _ in range(4):
@@ -104,7 +96,7 @@ def test_an_index_without_a_trigger_for_deletions_goes_before_its_table(
 ) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER gone")
-    _, scenarios = made(QUERIES)
+    scenarios = made(QUERIES).scenarios
     deletions = [
         sql.split()[2] for sql in scenarios["post"].reset if sql.startswith('DELETE FROM "')
     ]
@@ -136,15 +128,13 @@ reset = [
 
 def test_a_reset_may_tend_the_index_and_leaves_the_schema(made: Made) -> None:
     edit = 'parameters = ["fish and water"]'
-    _, scenarios = made(QUERIES.replace(edit, f"{edit}{RESETS}"))
+    scenarios = made(QUERIES.replace(edit, f"{edit}{RESETS}")).scenarios
     assert len(scenarios["edit"].reset) == 5
     drops = RESETS.replace("INSERT INTO found(found) VALUES ('rebuild')", "DROP TRIGGER gone")
-    with pytest.raises(
-        UsageError, match=r"my.toml:\d+: query.edit.reset\[2\]: it drops a trigger;"
-    ):
+    with refused(r"my.toml:\d+: query.edit.reset\[2\]: it drops a trigger;"):
         made(QUERIES.replace(edit, f"{edit}{drops}"))
 
 
 def test_a_reset_of_what_only_reads_is_told(made: Made) -> None:
-    with pytest.raises(UsageError, match=r"query.near.reset\[0\]: the query writes to no table"):
+    with refused(r"query.near.reset\[0\]: the query writes to no table"):
         made(f'{QUERIES}reset = ["DELETE FROM place"]\n')

@@ -9,12 +9,10 @@ import pytest
 
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload import parts
-from sqlitmus.workload.database import snapshot
-from sqlitmus.workload.file import read
-from sqlitmus.workload.scenarios import catalogue
 from tests.fakes.clone import Clone
+from tests.refusals import refused
+from tests.workload.making import workload
 
 Made = Callable[[str], dict[str, Scenario]]
 ODD = """
@@ -127,12 +125,10 @@ def decided(
 ) -> Callable[[str], parts.Decided]:
     def of(text: str) -> parts.Decided:
         make(tmp_path, TEAM)
-        (tmp_path / "copies").mkdir()
-        copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
-        mix = catalogue(read(write(text), catalog), copy, catalog).scenarios["mix"]
-        with closing(sqlite3.connect(copy.file)) as connection:
+        made = workload(write(text), catalog)
+        with closing(sqlite3.connect(made.copy)) as connection:
             proofs = {table: parts.proof(connection, table) for table in ("post", "room")}
-        return parts.decided_by_order(copy.file, mix, proofs)
+        return parts.decided_by_order(made.copy, made.scenarios["mix"], proofs)
 
     return of
 
@@ -197,13 +193,7 @@ sql = "DELETE FROM liked WHERE post = (SELECT min(post) FROM liked)"
 @pytest.fixture
 def liked(write: Callable[[str], Path], catalog: Catalog, tmp_path: Path) -> Made:
     make(tmp_path, LIKED)
-    (tmp_path / "copies").mkdir()
-
-    def made(text: str) -> dict[str, Scenario]:
-        copy = snapshot(tmp_path / "app.db", tmp_path / "copies")
-        return catalogue(read(write(text), catalog), copy, catalog).scenarios
-
-    return made
+    return lambda text: workload(write(text), catalog).scenarios
 
 
 def done_by_a_process(scenario: Scenario) -> int:
@@ -268,7 +258,7 @@ def test_deletions_that_foreign_keys_forbid_are_left_out_where_they_are_checked(
     ],
 )
 def test_what_cannot_be_done_often_enough_is_told(liked: Made, text: str, message: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         liked(text)
     assert message in str(told.value)
 
@@ -295,7 +285,7 @@ def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked
     ],
 )
 def test_a_check_that_is_none_is_told_by_its_line(liked: Made, check: str, words: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with refused() as told:
         liked(f'{LIKES}[check]\nbad = "{check}"\n')
     assert "my.toml:16: check.bad: " in str(told.value)
     assert words in str(told.value)
