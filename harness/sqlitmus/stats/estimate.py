@@ -339,11 +339,11 @@ def polygamma(order: int, x: Array) -> Array:
 
 
 def _trigamma_inverse(value: float) -> float:
-    """The x > 0 whose trigamma is `value` > 0, by bisection of its logarithm."""
-    low, high = -30.0, 30.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if polygamma(1, np.exp(middle)) > value else (low, middle)
+    """The x > 0 whose trigamma, which falls, is `value` > 0: by 64ths of its logarithm's range."""
+    low = -30.0
+    for width in 60 / 64.0 ** np.arange(10):
+        logs = low + width * np.arange(64) / 64
+        low = float(logs[max(np.count_nonzero(polygamma(1, np.exp(logs)) > value) - 1, 0)])
     return float(np.exp(low))
 
 
