@@ -63,10 +63,16 @@ def test_content_is_pinned(tmp_path: Path) -> None:
     assert sha256(repr(table).encode()).hexdigest()[:16] == PINNED, table
 
 
-def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where fixtures of the clone are that a test asked for; none changes them."""
+    return tmp_path_factory.mktemp("filled")
+
+
+def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(filled: Path) -> None:
     """`sink` is filled by scenarios, one of which leaves columns out."""
     for name, spec in KNOWN.fixtures.items():
-        file = fixture.ensure(name, spec, "s", "wal", tmp_path)
+        file = fixture.ensure(name, spec, "s", "wal", filled)
         with contextlib.closing(sqlite3.connect(file)) as connection:
             for table, fill in spec.fill.items():
                 drawn = fill if "copy" not in fill else spec.fill[str(fill["copy"])]
@@ -78,12 +84,12 @@ def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(tmp_pa
                     assert never == (generator.nulls == 0), f"{name}: {table}.{column}"
 
 
-def test_users_with_nulls_are_the_users(tmp_path: Path) -> None:
+def test_users_with_nulls_are_the_users(filled: Path) -> None:
     """What is not NULL is equal, and of the values that can be NULL about a quarter is."""
     known = KNOWN.fixtures
     tables: list[list[Any]] = []
     for name in ("users", "users-nullable"):
-        file = fixture.ensure(name, known[name], "s", "wal", tmp_path)
+        file = fixture.ensure(name, known[name], "s", "wal", filled)
         sql = "SELECT id, created, email, score, active FROM users ORDER BY id"
         with contextlib.closing(sqlite3.connect(file)) as connection:
             tables.append(connection.execute(sql).fetchall())
@@ -96,9 +102,9 @@ def test_users_with_nulls_are_the_users(tmp_path: Path) -> None:
     assert share == pytest.approx([0, 0.25, 0.25, 0.25, 0.25], abs=0.02)
 
 
-def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
+def test_the_clones_fixtures_fill_every_table_at_size_s(filled: Path) -> None:
     for name, spec in KNOWN.fixtures.items():
-        file = fixture.ensure(name, spec, "s", "wal", tmp_path)
+        file = fixture.ensure(name, spec, "s", "wal", filled)
         with contextlib.closing(sqlite3.connect(file)) as connection:
             for table in spec.fill:
                 (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
@@ -110,9 +116,9 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
             assert analysed
 
 
-def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
+def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
     spec = KNOWN.fixtures["tenants"]
-    file = fixture.ensure("tenants", spec, "s", "wal", tmp_path)
+    file = fixture.ensure("tenants", spec, "s", "wal", filled)
     folder = fixture.folder_of(file)
     numbers = range(1, spec.sizes["s"] + 1)
     assert sorted(int(one.name) for one in folder.iterdir()) == list(numbers)
@@ -120,7 +126,7 @@ def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
         with contextlib.closing(sqlite3.connect(folder / str(number))) as connection:
             assert connection.execute("SELECT id FROM tenant").fetchall() == [(number,)]
     shutil.rmtree(folder)
-    fixture.ensure("tenants", spec, "s", "wal", tmp_path)
+    fixture.ensure("tenants", spec, "s", "wal", filled)
     assert len(list(folder.iterdir())) == spec.sizes["s"]
 
 
