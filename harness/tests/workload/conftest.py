@@ -79,3 +79,8 @@ def catalog() -> Catalog:
         runners={},
         folders={},
     )
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    return []

@@ -192,11 +192,6 @@ def whole(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def heard() -> list[str]:
-    return []
-
-
 def taken(whole: Path, amount: str, heard: list[str]) -> Snapshot:
     folder = whole.parent / "copies"
     folder.mkdir(exist_ok=True)

@@ -114,11 +114,6 @@ Line = dict[str, object] | str
 
 
 @pytest.fixture
-def heard() -> list[str]:
-    return []
-
-
-@pytest.fixture
 def trace(write: Write) -> Callable[..., Path]:
     """The file of a workload whose trace has these lines."""
 

@@ -42,11 +42,6 @@ def many(count: int, *, connections: int = 1, times: bool = False) -> Iterator[L
 
 
 @pytest.fixture
-def heard() -> list[str]:
-    return []
-
-
-@pytest.fixture
 def replayed(write: Callable[[str], Path], catalog: Catalog, heard: list[str]) -> Replayed:
     """The scenarios of a trace with these lines."""
 
