@@ -301,6 +301,7 @@ def main(
 ) -> None:
     """Make mutants of what a user gives, and have real commands read them."""
     folder = Path(tempfile.mkdtemp(prefix="sqlitmus-fuzz-")).resolve()
+    sys.dont_write_bytecode = True  # in a new clone the first mutant of a kind would be blamed
     ways = multiprocessing.get_context("fork")
     faults, codes = 0, Counter[int]()
     cli.command()
