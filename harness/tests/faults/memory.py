@@ -29,10 +29,10 @@ def value(change: str, case: str = "get-pk") -> Play:
 # One iteration is done, and its counts are given for all others.
 FIRST_COUNTS_AGAIN = (
     "runners/javascript/iterations.js",
-    "during(only, () => loop(first.from, first.to, counts, records));",
+    "during(only, () => loop(from, to, counts, records));",
     (
         "if (part.counts) Object.assign(counts, part.counts); else {"
-        "during(only, () => loop(first.from, first.to, counts, records));"
+        "during(only, () => loop(from, to, counts, records));"
         "part.counts = { ...counts }; }"
     ),
 )
