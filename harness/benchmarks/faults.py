@@ -13,36 +13,46 @@ from typing import Annotated
 import typer
 
 from sqlitmus.vocabulary import paths
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
 from tests.faults.table import FAULTS
+
+HEAD = f"{'fault':60} {'planted in':11} {'scheme':7} {'outcome':11} {'looks':>8}  message"
 
 
 def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Print a line per fault, below what it is about."""
     hyperfine = paths.tools().need("hyperfine")
     played = amiss = 0
+    honest: dict[tuple[str, ...], float] = {}
     for about, faults in FAULTS.items():
         chosen = [f for f in faults if not texts or any(text in f.title for text in texts)]
         if chosen:
-            print(f"\n{about}\n{'fault':58} {'planted in':11} {'outcome':12} message")
+            print(f"\n{about}\n{HEAD}")
         for fault in chosen:
             if hint := lacking(fault):
                 print(f"{fault.title:58} left out: {hint}")
                 continue
             started = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
-                seen = fault.play(Stage(Path(folder), hyperfine))
+                seen = fault.play(Stage(Path(folder), hyperfine, honest=honest))
             problem = fault.problem(seen)
             played, amiss = played + 1, amiss + bool(problem)
-            words = " ".join(seen.message.split())
-            words = words if len(words) <= 160 else f"{words[:159]}…"
-            print(f"{fault.title:58} {fault.planted_in:11} {seen.fate:12} {words}")
+            print(line(fault, seen), flush=True)
             if problem:
                 print(f"    EXPECTED {fault.fate}: {fault.message}")
             print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr)
     print(f"\n{played} faults, {amiss} with another fate than expected")
     raise typer.Exit(1 if amiss or not played else 0)
+
+
+def line(fault: Fault, seen: Seen) -> str:
+    """What became of a fault; `looks` is its figure by the honest runner's of the same language."""
+    words = " ".join(seen.message.split())
+    words = words if len(words) <= 120 else f"{words[:119]}…"
+    looks = "-" if seen.looks is None else f"{seen.looks:.2g} x"
+    cells = f"{fault.title:60} {fault.planted_in:11} {fault.scheme:7} {seen.fate:11} {looks:>8}"
+    return f"{cells}  {words}"
 
 
 def lacking(fault: Fault) -> str | None:

@@ -19,13 +19,15 @@ class Seen:
 
     fate: Fate
     message: str
+    looks: float | None = None  # the planted runner's figure by the honest one's, unchecked
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A row of the table: `play` plants the fault in a stage and tells what became of it.
 
-    `message` must be in what is told. One that is `slow` builds a runner or takes more than a few
+    `scheme` says how it is played: "turns" beside another runner, or "alone". `message` must be in
+    what is told. One that is `slow` builds a runner or takes more than a few
     seconds: only `./just bench-faults` plays it. `needs` is a tool without which it cannot be seen.
     """
 
@@ -36,6 +38,7 @@ class Fault:
     message: str
     slow: bool = False
     needs: str = "hyperfine"
+    scheme: str = "-"
 
     def problem(self, seen: Seen) -> str | None:
         """How `seen` differs from what must become of it; None when it does not."""

@@ -1,10 +1,14 @@
 """The usual ways to plant a fault: a fake of some behaviour, and a runner of changed sources."""
 
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
+from tests.fakes.clone import Clone
 from tests.faults.builds import build_dotnet, build_rust
-from tests.faults.fault import Seen
+from tests.faults.fault import Fate, Fault, Seen, Where
 from tests.faults.stage import Stage
 from tests.faults.verdict import measured, verified
 
@@ -42,21 +46,61 @@ def changed(
     timed: bool = True,
     size: str = "s",
     beside: Sequence[str] = (),
+    figure: str | None = None,
 ) -> Play:
     """A runner with changed sources, built where it is compiled; measured, pilot included, in turns
-    with those `beside` it, or where it is not `timed` verified."""
+    with those `beside` it, or where it is not `timed` verified. `figure` is what the change is to
+    make look better."""
 
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        for change in changes:
-            clone.replace(*change)
+    def build(clone: Clone) -> None:
         if runner in BUILDS:
             BUILDS[runner](clone)
-        if timed:
-            return measured(clone, runner, *beside, case=case, size=size)
-        return verified(clone, runner, case, size=size)
+
+    def play(stage: Stage) -> Seen:
+        clone, honest, cell = stage.real(), stage.honest, (runner, case, figure or "")
+        if honest is not None and figure and cell not in honest:
+            build(clone)
+            honest[cell] = _told(clone, *cell)
+        for change in changes:
+            clone.replace(*change)
+        build(clone)
+        looks = _told(clone, *cell) / honest[cell] if honest is not None and figure else None
+        if not timed:
+            return verified(clone, runner, case, size=size)
+        seen = measured(clone, runner, *beside, case=case, size=size)
+        return replace(seen, looks=looks)
 
     return play
+
+
+def _told(clone: Clone, runner: str, case: str, figure: str) -> float:
+    command = [sys.executable, "-m", "tests.faults.look", runner, case, figure]
+    done = subprocess.run(
+        command, env=clone.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return float(done.stdout.split()[-1])
+
+
+def in_both(
+    title: str,
+    case: str,
+    *changes: Change,
+    alone: str,
+    turns: str | None = None,
+    fate: Fate = "failed",
+    runner: str = "node",
+    figure: str = "time",
+) -> Iterator[Fault]:
+    """A change of a runner that is played in turns and alone, with what is said of it."""
+    language: dict[str, Where] = {"node": "javascript", "rust": "rust", "dotnet": "dotnet"}
+    for scheme, message in (("turns", alone if turns is None else turns), ("alone", alone)):
+        beside = ["python"] if scheme == "turns" else []
+        play = changed(case, *changes, runner=runner, beside=beside, figure=figure)
+        needs = runner if runner in BUILDS else "hyperfine"
+        name = f"{title}, {scheme}"
+        where = language[runner]
+        yield Fault(name, where, play, fate, message, slow=True, needs=needs, scheme=scheme)
 
 
 node_measured = changed

@@ -16,6 +16,8 @@ class Stage:
 
     folder: Path
     hyperfine: str
+    honest: dict[tuple[str, ...], float] | None = None
+    """Figures of honest runners so far, where plays are to compare with them; None if not."""
 
     def fakes(self) -> Clone:
         """A catalogue of tiny scenarios without runners; `Clone.runner` adds fakes."""

@@ -8,6 +8,7 @@ from tests.faults import (
     leftovers,
     memory,
     oracle,
+    schemes,
     times,
     writes,
 )
@@ -19,6 +20,7 @@ FAULTS: dict[str, list[Fault]] = {
     "writes": writes.FAULTS,
     "durability": durability.FAULTS,
     "times": times.FAULTS,
+    "in turns and alone": schemes.FAULTS,
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
     "folders from elsewhere": folders.FAULTS,

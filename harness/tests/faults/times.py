@@ -6,7 +6,6 @@ from functools import partial
 from tests.faults.fault import Fault, Seen
 from tests.faults.planted import (
     Play,
-    changed,
     dotnet_verified,
     fake_measured,
     fake_verified,
@@ -118,14 +117,6 @@ FAULTS: list[Fault] = [
         fake_measured(f"takes={10**30}"),
         "failed",
         "of 31 digits",
-        slow=True,
-    ),
-    Fault(
-        "a clock 10 times too fast",
-        "javascript",
-        clock(CLOCK, "finish: (start, end) => Math.round((end - start) / 10),"),
-        "failed",
-        "its clock or its times are wrong",
         slow=True,
     ),
     Fault(
@@ -337,37 +328,11 @@ FAULTS: list[Fault] = [
         "for operations that were planned over ",
     ),
     Fault(
-        "a quarter of the CPU time of few writes in turns",
-        "dotnet",
-        changed("insert-autocommit", DOTNET_QUARTER, runner="dotnet", beside=["python"]),
-        "ok",  # within what looks and ticks may take: it iterates for some milliseconds only
-        "",
-        slow=True,
-        needs="dotnet",
-    ),
-    Fault(
-        "a third of the memory",
-        "javascript",
-        node_measured("get-pk", THIRD),
-        "failed",
-        HYPERFINES,
-        slow=True,
-    ),
-    Fault(
         "a third of the memory in turns",
         "javascript",
         node_measured("get-pk", THIRD, beside=["python"]),
         "failed",
         HYPERFINES,
-    ),
-    Fault(
-        "a third of the memory in .NET",
-        "dotnet",
-        changed("get-pk", DOTNET_THIRD, runner="dotnet"),
-        "failed",
-        HYPERFINES,
-        slow=True,
-        needs="dotnet",
     ),
     *(POSIX if hasattr(os, "mkfifo") else []),
 ]
