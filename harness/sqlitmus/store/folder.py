@@ -179,10 +179,6 @@ class RunDirectory:
 # Names of runs in the folder of results.
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 def name_of(planned: datetime, label: str) -> str:
     """The name of a run with `label` that was planned at `planned`."""
     return f"{planned:%Y-%m-%dT%H%M%SZ}-{label}"
@@ -191,7 +187,7 @@ def name_of(planned: datetime, label: str) -> str:
 def free_moment(
     folder: Path,
     label: str,
-    now: Callable[[], datetime] = _now,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> datetime:
     """The present moment, or the next second's if `folder` holds a run of this one's name.
