@@ -12,12 +12,12 @@ from pydantic import Field, ValidationError
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.evidence import Evidence
-from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
+from sqlitmus.catalog.published import figure_problems, uncertainty
 from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
-from sqlitmus.vocabulary.verdicts import ClaimMetric, PublishedKind
+from sqlitmus.vocabulary.verdicts import ClaimMetric, Ends, PublishedKind
 
 
 class CellTemplate(Model):

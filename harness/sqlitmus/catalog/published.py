@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import hypot, sqrt
 
+from sqlitmus.vocabulary.verdicts import Ends
+
 # How far the ratio of two rounded figures may lie from the ratio that a row gives.
 ROUNDING = 0.015
-
-Ends = tuple[float, float]
 
 _SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _UNIT = r"[\w ]*/s|TPS|ns|[µμu]s|ms|s|min|h|%|×|x|times|[KMG]?i?B|bytes|cycles"

@@ -10,11 +10,10 @@ from math import inf
 from typing import Literal
 
 from sqlitmus.results.ranking import Interval
-from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord, PublishedKind
+from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord, Ends, PublishedKind
 
 Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]
-Ends = tuple[float, float]
 # Intervals of ours and of the authors' program that are farther apart are of different work.
 AGREE = 1.1
 # None is no end.

@@ -26,6 +26,7 @@ Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
 ClaimMetric = Literal["steady", "wall", "loop", "cpu time", "p50", "p99", "p999", "max", "file"]
+Ends = tuple[float, float]
 PublishedKind = Literal["ratio", "at least", "at most", "range"]
 # What several machines say together of one comparison.
 HoldsWord = Literal[

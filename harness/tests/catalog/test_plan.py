@@ -15,7 +15,7 @@ from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, of_claims
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.plan import ASPECTS, differences, facts
-from sqlitmus.catalog.published import Ends, figure_problems, uncertainty
+from sqlitmus.catalog.published import figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
 from tests.known import KNOWN, ROOT, case_of
@@ -802,7 +802,7 @@ def test_words_that_say_another_figure_or_none_are_refused(
     assert problem in text
 
 
-UNCERTAIN: list[tuple[float, str, Ends]] = [
+UNCERTAIN: list[tuple[float, str, tuple[float, float]]] = [
     (1.2424, "+24.24 ± 1.1 %", (1.2314, 1.2534)),
     (0.993, "−0.69 ± 6.17 %", (0.9314, 1.0548)),
     (1.186, "+18.6 %", (1.1855, 1.1865)),
@@ -821,7 +821,7 @@ UNCERTAIN: list[tuple[float, str, Ends]] = [
 
 
 @pytest.mark.parametrize(("published", "words", "ends"), UNCERTAIN)
-def test_a_published_figure_has_ends(published: float, words: str, ends: Ends) -> None:
+def test_a_published_figure_has_ends(published: float, words: str, ends: tuple[float, ...]) -> None:
     assert uncertainty(published, words) == pytest.approx(ends, rel=1e-3)
 
 
