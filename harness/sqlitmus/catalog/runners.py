@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -121,6 +122,9 @@ def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools, *, start: bool)
         description = describe(command, env, fingerprint)
     except ValueError as error:
         return Installed(spec, command, env, f"`describe` failed: {error}", None, fingerprint)
+    major = re.match(r"\d+", description.identity.runtime.version)
+    if major and int(major[0]) < spec.nul_in_text_from:
+        spec = spec.model_copy(update={"nul_in_text": False})
     return Installed(spec, command, env, None, description, fingerprint)
 
 

@@ -462,8 +462,9 @@ class RunnerSpec(Model):
     `steady_environment` is added only to steady-state measurements, because it would change the
     start; a process warms up for `warmup_ms` at least, and for `warmup_lists_ms` where it lists
     rows; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
-    `nul_in_text`, texts end at their first U+0000. `slow_vectors` are left to the runner's own
-    tests: the first word of their names, and why.
+    `nul_in_text`, and before the runtime's major version `nul_in_text_from`, texts end at their
+    first U+0000. `slow_vectors` are left to the runner's own tests: the first word of their names,
+    and why.
     """
 
     name: str
@@ -480,6 +481,7 @@ class RunnerSpec(Model):
     warmup_ms: int = 0
     warmup_lists_ms: int = 0
     nul_in_text: bool = True
+    nul_in_text_from: int = 0
     slow_vectors: dict[str, str] = {}
     without: str = ""
     role: Role = "runner"

@@ -452,11 +452,7 @@ def with_versions(
     for text in texts:
         try:
             of = resolve([text], catalog, tools, quiet=quiet)
-            tools = of.tools
-            # Texts of Node 24 end at their first U+0000; no claim has such texts.
-            spec = of.catalog.runners[text].model_copy(update={"nul_in_text": False})
-            specs = {**of.catalog.runners, text: spec}
-            catalog = of.catalog.model_copy(update={"runners": specs})
+            catalog, tools = of.catalog, of.tools
         except (NotFit, UsageError) as error:
             name = parse(text, catalog.runners).runner
             changes = {"name": text, "title": text, "tool": text}

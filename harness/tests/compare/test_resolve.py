@@ -43,7 +43,8 @@ PACKAGE = {"package.json": '{"name": "better-sqlite3"}', "prebuilds/here.node": 
 def runner(name: str, tool: str, driver: str) -> RunnerSpec:
     words = [f"{{{tool}}}", "--driver", driver]
     facts = {"name": name, "title": name, "runtime": tool, "driver": driver, "tool": tool}
-    return RunnerSpec.model_validate({**facts, "command": words})
+    since = 26 if driver == "node:sqlite" else 0
+    return RunnerSpec.model_validate({**facts, "command": words, "nul_in_text_from": since})
 
 
 @pytest.fixture
@@ -105,6 +106,7 @@ def test_subjects_are_runners_of_the_catalogue(known: Catalog, tools: Tools) -> 
     assert plain.spec == known.runners["node"]
     assert fetched.description
     assert fetched.description.identity.runtime.version == "24.2.0"
+    assert not fetched.spec.nul_in_text
     assert fetched.command[0].endswith(f"/node_modules/{NODE}/bin/node")
     assert threaded.spec.engine == {"threading": "serialized"}
     assert threaded.command == [tools.paths["rust"], "--driver", "rusqlite"]
