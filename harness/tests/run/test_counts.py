@@ -14,7 +14,7 @@ from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import (
     LONGEST,
     LOOKS,
-    QUARTERS,
+    WALK_LAPS,
     SLACK,
     Observed,
     PilotProcess,
@@ -233,17 +233,17 @@ def test_threads_that_wait_for_each_other_at_its_ends_have_a_long_iteration() ->
     for together in ({"workers": 2}, {"processes": 2}):
         both = found({"a": seen()}, **together)
         assert (both.operations, both.lap) == (2048, 1)
-    longer = found({"a": seen()}, workers=2, walk=16_384)
+    longer = found({"a": seen()}, workers=2, walk=32_768)
     assert (longer.operations, longer.lap) == (2048, 2)
 
 
-def test_a_lap_is_at_least_a_quarter_of_the_walk() -> None:
+def test_a_lap_is_at_least_an_eighth_of_the_walk() -> None:
     short, long = found({"a": seen()}, walk=4096), found({"a": seen()}, walk=16_384)
     assert (short.whole, long.whole) == (True, True)
-    assert short.operations * short.lap == 1024
-    assert long.operations * long.lap * QUARTERS == 16_384
-    # a quarter of 164 ms is more than sixteen times as long as the mode's laps
-    far = found({"a": seen()}, walk=65_536)
+    assert short.operations * short.lap == 1024  # as long as the mode says
+    assert long.operations * long.lap * WALK_LAPS == 16_384
+    # an eighth of 1,311 ms is more than sixteen times as long as the mode's laps
+    far = found({"a": seen()}, walk=131_072)
     assert not far.whole
     assert far.operations * far.lap == 1024
 
@@ -327,8 +327,8 @@ def test_a_stated_work_is_looked_at_often_enough_to_see_an_interruption() -> Non
 
 
 def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> None:
-    assert fitting([], 12) == 12
-    assert fitting([case()], 12) == 12
+    assert fitting([], 16) == 16
+    assert fitting([case()], 13) == 16
     assert fitting([writing(8, 32)], 12) == 8
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
 
@@ -339,9 +339,9 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
 def test_laps_of_stated_work_are_long_where_two_can_be(operation_us: float, rounds: int) -> None:
     """A lap begins with the caches of another process: of 1 ms it would say little else."""
     each = [seen(operation_us * US / 2), None, seen(operation_us * US * 2)]
-    assert fitting([writing(160, 80)], 12, each, 10) == rounds
-    assert fitting([writing(160, 160), writing(160, 80)], 12, each, 10) == rounds
-    assert fitting([case()], 12, each, 10) == 12
+    assert fitting([writing(160, 80)], 12, each, 2) == rounds
+    assert fitting([writing(160, 160), writing(160, 80)], 12, each, 2) == rounds
+    assert fitting([case()], 16, each, 2) == 16
 
 
 def test_work_that_no_pilot_saw_keeps_its_rounds() -> None:
@@ -469,9 +469,9 @@ def test_two_subjects_without_a_pilot_have_the_scenarios_counts() -> None:
 def test_laps_reach_most_rows_of_a_pool_and_those_of_eight_blocks_all(
     lead_in_ms: int, operation_us: int
 ) -> None:
-    turning = Turning(rounds=4, lead_in_ms=lead_in_ms, lap_ms=5)
+    turning = Turning(rounds=8, lead_in_ms=lead_in_ms, lap_ms=2)
     of, observed = case(walk=4096), {"a": seen(operation_us * US)}
-    mode = MODE.model_copy(update={"stagger_ms": 300, "lap_ms": 5})
+    mode = MODE.model_copy(update={"stagger_ms": 300, "lap_ms": 2})
     made = work(of, observed.values(), mode, turning)
     (counts,) = allocate(of, observed, mode, {}, made, turning).values()
     turns = Turns.of(counts)
@@ -493,7 +493,7 @@ def test_laps_reach_most_rows_of_a_pool_and_those_of_eight_blocks_all(
 
 
 def test_cases_that_are_compared_time_the_same_rows() -> None:
-    base, new = (Turning(rounds=4, lead_in_ms=ms, lap_ms=5) for ms in (3, 9))
+    base, new = (Turning(rounds=8, lead_in_ms=ms, lap_ms=5) for ms in (3, 9))
     of, observed = case(walk=4096), {"a": seen(5 * US)}
     alike = led_in_alike({"base": base, "new": new})
     first, second = (work(of, observed.values(), MODE, alike[name]) for name in ("base", "new"))

@@ -180,9 +180,10 @@ def _course(iterations_ns: Sequence[int], operations: int) -> list[tuple[float, 
 LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrupted
 TOGETHER_MS = 20  # of an iteration of several threads: they wait for each other at its ends
 GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
-QUARTERS = 4  # laps in which a process walks through its pools once
-PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
+WALK_LAPS = 8  # in which a process walks through its pools once
+PATIENCE = 16  # times as long as the mode says a lap may last that is such a share
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
+UNLED = 5  # times as long as the mode says a lap is that nothing leads into, where two can be
 LEAST_ROUNDS = 2  # of stated work: one says nothing of how its laps spread
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 
@@ -231,14 +232,14 @@ def fitting(
     """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
     stated, or whole walks through the pools.
 
-    By what was `observed`, laps of stated work last `lap_ms` where two can: nothing leads into
-    them, so each begins with the caches that another process left.
+    By what was `observed`, laps of stated work last `UNLED` times `lap_ms` where two can: nothing
+    leads into them, so each begins with the caches that another process left.
     """
     timed = [case.stated[1] for case in cases if case.stated]
     if not timed:
-        return max(round(rounds / QUARTERS), 1) * QUARTERS
+        return max(round(rounds / WALK_LAPS), 1) * WALK_LAPS
     if lap_ms and (usual := _usual_ns(observed)):
-        most = int(min(timed) * usual / (lap_ms * 1e6))
+        most = int(min(timed) * usual / (UNLED * lap_ms * 1e6))
         rounds = min(rounds, max(most, LEAST_ROUNDS))
     return _divisor(gcd(*timed), rounds)
 
@@ -290,9 +291,9 @@ def work(
     together_ms = TOGETHER_MS if together or case.threads > 1 else 0
     lap_ns = max(mode.lap_ms, together_ms) * 1e6
     usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
-    quarter = power_of_two(case.walk / QUARTERS)
-    whole = quarter * usual <= PATIENCE * lap_ns
-    lap = max(usual_lap, quarter) if whole else usual_lap
+    share = power_of_two(case.walk / WALK_LAPS)
+    whole = share * usual <= PATIENCE * lap_ns
+    lap = max(usual_lap, share) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
     least = power_of_two(max(grain, together_ms * 1e6 / usual))
     operations = min(max(lap // LOOKS, least), lap)
