@@ -181,6 +181,7 @@ LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrup
 TOGETHER_MS = 20  # of an iteration of several threads: they wait for each other at its ends
 GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
 WALK_LAPS = 8  # in which a process walks through its pools once
+FEWEST = 4  # of them, where a lap is long anyway
 PATIENCE = 16  # times as long as the mode says a lap may last that is such a share
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 UNLED = 5  # times as long as the mode says a lap is that nothing leads into, where two can be
@@ -228,16 +229,17 @@ def fitting(
     rounds: int,
     observed: Iterable[Observed | None] = (),
     lap_ms: float = 0.0,
+    several: int = WALK_LAPS,
 ) -> int:
     """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
-    stated, or whole walks through the pools.
+    stated, or whole walks through the pools, of `several` laps.
 
     By what was `observed`, laps of stated work last `UNLED` times `lap_ms` where two can: nothing
     leads into them, so each begins with the caches that another process left.
     """
     timed = [case.stated[1] for case in cases if case.stated]
     if not timed:
-        return max(round(rounds / WALK_LAPS), 1) * WALK_LAPS
+        return max(round(rounds / several), 1) * several
     if lap_ms and (usual := _usual_ns(observed)):
         most = int(min(timed) * usual / (UNLED * lap_ms * 1e6))
         rounds = min(rounds, max(most, LEAST_ROUNDS))
@@ -281,17 +283,20 @@ def work(
     if not mode.pilot or not timed:
         return None
     usual = _usual_ns(timed) or 0.0
-    rounds = turning.rounds if turning else fitting([case], mode.rounds)
+    together_ms = TOGETHER_MS if together or case.threads > 1 else 0
+    lap_ms = max(mode.lap_ms, together_ms)
+    in_all = round(mode.rounds * mode.lap_ms / lap_ms)
+    several = FEWEST if together_ms else WALK_LAPS
+    rounds = turning.rounds if turning else fitting([case], in_all, several=several)
     if case.stated:
         warmup, timed_operations = case.stated
         rounds = fitting([case], rounds)
         lap = timed_operations // rounds
         operations = looked_at(case, warmup, lap)
         return Work(operations, lap // operations, rounds, 0, whole=False)
-    together_ms = TOGETHER_MS if together or case.threads > 1 else 0
-    lap_ns = max(mode.lap_ms, together_ms) * 1e6
+    lap_ns = lap_ms * 1e6
     usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
-    share = power_of_two(case.walk / WALK_LAPS)
+    share = power_of_two(case.walk / gcd(rounds, WALK_LAPS))
     whole = share * usual <= PATIENCE * lap_ns
     lap = max(usual_lap, share) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
