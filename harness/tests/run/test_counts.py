@@ -14,8 +14,8 @@ from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import (
     LONGEST,
     LOOKS,
-    WALK_LAPS,
     SLACK,
+    WALK_LAPS,
     Observed,
     PilotProcess,
     Turning,
