@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from sqlitmus.render.document.model import Block
+from sqlitmus.render.document.sentences import capital
 
 REPORTS = Path(__file__).resolve().parents[4] / "reports"
 STYLES = (
@@ -76,7 +77,7 @@ def environment() -> Environment:
     )
     made.filters["g"] = "{:g}".format
     made.filters["slug"] = slug
-    made.filters["sentence"] = sentence
+    made.filters["capital"] = capital
     made.filters["kind_of"] = kind_of
     made.filters["linked"] = linked
     return made
@@ -98,11 +99,6 @@ _ADDRESS = re.compile(r"(https://[\w./#?=&%~+-]*[\w/])")
 def slug(text: str) -> str:
     """A text as the id of an element."""
     return re.sub(r"[^\w-]+", "-", text)
-
-
-def sentence(text: str) -> str:
-    """The first letter in upper case, the others as they are."""
-    return text[:1].upper() + text[1:]
 
 
 def kind_of(block: Block) -> str:

@@ -16,9 +16,9 @@ from sqlitmus.render.document.parts import (
     Reading,
     varying_axes,
 )
+from sqlitmus.render.document.sentences import capital
 from sqlitmus.render.document.suite import group_means
 from sqlitmus.render.html import charts
-from sqlitmus.render.html.assets import sentence
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Block, Case, Cell, Report, Runner, Standing
 from sqlitmus.vocabulary.figures import FIGURES
@@ -169,7 +169,7 @@ def group_views(report: Report) -> list[GroupView]:
         members.setdefault(case.group, []).append(view)
     means = group_means(report)
     return [
-        GroupView(name, sentence(name), cases, mean_entries(name, means, report))
+        GroupView(name, capital(name), cases, mean_entries(name, means, report))
         for name, cases in members.items()
         if cases
     ]
