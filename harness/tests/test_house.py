@@ -132,8 +132,8 @@ AT_MOST = {
     "longest chain of imports": 20,
     "modules with one importer": 30,
     "import lines, % of code": 8.6,
-    "imports from tests": 637,
-    "lines of tests": 43_501,
+    "imports from tests": 643,
+    "lines of tests": 43_800,
 }
 
 
