@@ -36,6 +36,7 @@ class Warm:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.fakes.warm"],
             cwd=Path(__file__).parents[2],
+            bufsize=0,  # what a buffer holds already, `select` would not see
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
