@@ -247,12 +247,12 @@ def divided(
 
 
 def _round_s(counts: Callable[[Turning | None], dict[str, Counts]], how: Turning) -> float:
-    """Seconds of a round: what two take more than one."""
+    """Seconds of a round: by what twice as many take more, of laps that are as long."""
     less, more = (
         sum(each.seconds for each in counts(replace(how, rounds=rounds)).values())
-        for rounds in (1, 2)
+        for rounds in (how.rounds, 2 * how.rounds)
     )
-    return more - less
+    return max(more - less, 0.0) / how.rounds
 
 
 def sentence(turning: dict[str, Turning], processor: int | None) -> str:
