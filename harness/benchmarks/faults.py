@@ -17,7 +17,7 @@ from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
 from tests.faults.table import FAULTS
 
-HEAD = f"{'fault':60} {'planted in':11} {'scheme':7} {'outcome':11} {'looks':>8}  message"
+ROW = "{:60} {:11} {:7} {:11} {:>8}  {}"
 
 
 def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
@@ -28,10 +28,11 @@ def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     for about, faults in FAULTS.items():
         chosen = [f for f in faults if not texts or any(text in f.title for text in texts)]
         if chosen:
-            print(f"\n{about}\n{HEAD}")
+            head = ROW.format("fault", "planted in", "scheme", "outcome", "looks", "message")
+            print(f"\n{about}\n{head}")
         for fault in chosen:
             if hint := lacking(fault):
-                print(f"{fault.title:58} left out: {hint}")
+                print(f"{fault.title:60} left out: {hint}")
                 continue
             started = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
@@ -51,8 +52,7 @@ def line(fault: Fault, seen: Seen) -> str:
     words = " ".join(seen.message.split())
     words = words if len(words) <= 120 else f"{words[:119]}…"
     looks = "-" if seen.looks is None else f"{seen.looks:.2g} x"
-    cells = f"{fault.title:60} {fault.planted_in:11} {fault.scheme:7} {seen.fate:11} {looks:>8}"
-    return f"{cells}  {words}"
+    return ROW.format(fault.title, fault.planted_in, fault.scheme, seen.fate, looks, words)
 
 
 def lacking(fault: Fault) -> str | None:

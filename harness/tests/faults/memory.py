@@ -169,14 +169,6 @@ FAULTS = [
         WITHIN,
     ),
     Fault(
-        "iterations kept until data_version changes",
-        "javascript",
-        node_measured("get-pk", *COUNTS_UNTIL_CHANGED),
-        "wrong",
-        WITHIN,
-        slow=True,
-    ),
-    Fault(
         "a read transaction held through an iteration in autocommit",
         "javascript",
         node_measured("get-pk", *IN_A_TRANSACTION),

@@ -60,11 +60,11 @@ def changed(
         clone, honest, cell = stage.real(), stage.honest, (runner, case, figure or "")
         if honest is not None and figure and cell not in honest:
             build(clone)
-            honest[cell] = _told(clone, *cell)
+            honest[cell] = _figure(clone, *cell)
         for change in changes:
             clone.replace(*change)
         build(clone)
-        looks = _told(clone, *cell) / honest[cell] if honest is not None and figure else None
+        looks = _figure(clone, *cell) / honest[cell] if honest is not None and figure else None
         if not timed:
             return verified(clone, runner, case, size=size)
         seen = measured(clone, runner, *beside, case=case, size=size)
@@ -73,7 +73,7 @@ def changed(
     return play
 
 
-def _told(clone: Clone, runner: str, case: str, figure: str) -> float:
+def _figure(clone: Clone, runner: str, case: str, figure: str) -> float:
     command = [sys.executable, "-m", "tests.faults.look", runner, case, figure]
     done = subprocess.run(
         command, env=clone.environment(), capture_output=True, text=True, check=False

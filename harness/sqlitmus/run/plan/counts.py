@@ -285,15 +285,15 @@ def work(
     usual = _usual_ns(timed) or 0.0
     together_ms = TOGETHER_MS if together or case.threads > 1 else 0
     lap_ms = max(mode.lap_ms, together_ms)
-    in_all = round(mode.rounds * mode.lap_ms / lap_ms)
-    several = FEWEST if together_ms else WALK_LAPS
-    rounds = turning.rounds if turning else fitting([case], in_all, several=several)
+    rounds = turning.rounds if turning else round(mode.rounds * mode.lap_ms / lap_ms)
     if case.stated:
         warmup, timed_operations = case.stated
         rounds = fitting([case], rounds)
         lap = timed_operations // rounds
         operations = looked_at(case, warmup, lap)
         return Work(operations, lap // operations, rounds, 0, whole=False)
+    if not turning:
+        rounds = fitting([case], rounds, several=FEWEST if together_ms else WALK_LAPS)
     lap_ns = lap_ms * 1e6
     usual_lap = 2 ** max(round(log2(lap_ns / usual)), 0)
     share = power_of_two(case.walk / gcd(rounds, WALK_LAPS))
