@@ -89,6 +89,7 @@ def rank(
             (replace(each, implied=_side(each, slower)) for each in over),
             key=lambda each: (each.ratio.value, each.runner),
         ),
+        [] if reference else [table[pair] for n in front[1:] if (pair := (n, front[0])) in table],
         [n for n in names if lone and (n, lone) in table and table[n, lone].ratio.within(margin)],
         margin,
         reference,

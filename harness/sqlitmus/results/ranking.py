@@ -199,12 +199,14 @@ class Ranking:
     Nobody is shown to be faster than those in `front`: one is the fastest, several are tied, and
     `equivalent` where each is to each other. `contrasts` are all others over the `reference`, the
     fastest first. Without a reference they are of those behind alone, each over the first in front
-    that it is shown to be slower than. `close` are slower than the fastest by less than `margin`.
+    that it is shown to be slower than, and `ties` are of the others in front over the first.
+    `close` are slower than the fastest by less than `margin`.
     """
 
     front: list[str]
     equivalent: bool = False
     contrasts: list[Contrast] = field(default_factory=list[Contrast])
+    ties: list[Contrast] = field(default_factory=list[Contrast])
     close: list[str] = field(default_factory=list[str])
     margin: float = 0.0
     reference: str | None = None

@@ -1,5 +1,6 @@
 """The example pages are what the runs kept beside them say today."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,14 @@ def test_the_readme_shows_how_the_example_ends() -> None:
     fenced = (paths.ROOT / "README.md").read_text("utf-8").split("```")[1::2]
     (shown,) = (text.strip() for text in fenced if "Database time" in text)
     assert shown in brief("report")
+
+
+def test_those_tied_in_front_are_a_band_each_with_its_interval() -> None:
+    page = html.render(example("workload"))
+    answer = page.partition('<section id="answer"')[2].partition("</section>")[0]
+    rows = re.findall(r'<tr class="tie".*?</tr>', answer, re.DOTALL)
+    assert len(rows) == 4
+    assert [row.count('class="i"') for row in rows] == [1, 1, 1, 1]
 
 
 def test_of_chosen_runners_the_report_is_as_if_only_they_had_taken_part() -> None:

@@ -214,6 +214,7 @@ def whole(share: float) -> int:
 
 
 _AGREE = 0.10
+ONE = Interval(1.0, None, None)
 _KEYS = {"0": "no connection checks them", "1": "each connection checks them"}
 Pragmas = Sequence[tuple[str, str]]
 
@@ -251,6 +252,7 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
                     *(_p99(each.p99.get(name)) for each in advice.latencies),
                 ],
                 key=name,
+                style=_placed(advice.ranking, name),
             )
         )
     several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
@@ -334,8 +336,17 @@ def over(order: Ranking, name: str) -> Cell:
     if contrast := order.contrast(name):
         return symbols.compared(contrast)
     if words := _place(order, name):
-        return Cell(words, emphasis="aside")
-    return Cell("1") if name in order.front else symbols.NONE
+        tie = next((each.ratio for each in order.ties if each.runner == name), None)
+        return Cell(words, emphasis="aside", value=tie)
+    return Cell("1", value=ONE) if name in order.front else symbols.NONE
+
+
+def _placed(order: Ranking, name: str) -> str:
+    """The style of a runner's row: those tied in front are a band."""
+    if name in order.front:
+        return "tie" if len(order.front) > 1 else ""
+    contrast = order.contrast(name)
+    return contrast.verdict.style if contrast else ""
 
 
 def _place(order: Ranking, name: str) -> str:
@@ -435,6 +446,7 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
                     Cell("\u2013" if each.start is None else fmt.duration(each.start)),
                 ],
                 key=each.runner,
+                style=_placed(order, each.runner),
             )
             for each in sorted(
                 first.costs, key=lambda cost: [*ranked, cost.runner].index(cost.runner)

@@ -296,7 +296,7 @@ def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tup
 WIDTH = 164
 CHANGES = 300
 # Columns whose values are ratios of times.
-RATIOS = ("change", "here", "over")
+RATIOS = ("change", "here", "over", "ratio")
 PUBLISHED = "published"
 MACHINES = "holds"
 
