@@ -1,4 +1,4 @@
-// Wires the controls to the page. The page is complete without this script for its own reference.
+// Wires the controls to the page, whose words and numbers are there without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { hintScrolls, wireBar, wireHeads, wireSheet } from "./bar.js";
@@ -42,8 +42,8 @@ const drawScatter = wireScatter(
 const fillFolds = wireFolds(data.folds, wireParts);
 let state = defaults(data);
 let selected = select(data, state);
-// What the numbers on the page were written for; static ones are written for the defaults.
-let painted = numbersKey();
+// What the numbers on the page were written for.
+let painted = "";
 
 function numbersKey() {
   return [state.ref, state.view, state.as, state.unit, state.figure].join();
@@ -53,7 +53,7 @@ function render() {
   const key = numbersKey();
   if (key !== painted) {
     painted = key;
-    paint(grid, data, state);
+    if (grid) paint(grid, data, state);
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     // styles choose the words that fit
     Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });

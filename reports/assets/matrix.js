@@ -6,6 +6,9 @@ import { html } from "./markup.js";
 import { logAxis } from "./svg.js";
 
 const NS_PER_S = 1e9;
+// Of the picture in a cell: width and free ends in px, and the ratio to which its axis runs.
+const [GLYPH_WIDTH, GLYPH_PAD, GLYPH_MOST] = [88, 4, 4];
+const glyphAt = logAxis(1 / GLYPH_MOST, GLYPH_MOST, GLYPH_WIDTH, GLYPH_PAD);
 
 /** A cell's absolute value as text and bounds. */
 export function absolute(item, runner, state) {
@@ -55,19 +58,17 @@ function uncompared(runner, reference) {
 
 /** Writes all cells for `state`. */
 export function paint(table, data, state) {
-  const [width, pad, most] = data.glyph;
-  const axis = { at: logAxis(1 / most, most, width, pad), width, most };
   const reference = data.runners.findIndex(([name]) => name === state.ref);
   const read = state.figure ? figureReading : reading;
   for (const row of table.querySelectorAll("tr[data-c]")) {
     const item = data.cases[row.dataset.c];
     for (const cell of row.querySelectorAll("td[data-r]")) {
-      paintCell(cell, read(data, item, Number(cell.dataset.r), reference, state), axis);
+      paintCell(cell, read(data, item, Number(cell.dataset.r), reference, state));
     }
   }
   for (const cell of table.querySelectorAll("tr.group td[data-r]")) {
     const group = data.groups.indexOf(cell.closest("tbody").dataset.group);
-    paintCell(cell, meanReading(data, group, Number(cell.dataset.r), reference, state), axis);
+    paintCell(cell, meanReading(data, group, Number(cell.dataset.r), reference, state));
   }
   for (const head of table.tHead.querySelectorAll("[data-r]")) {
     head.classList.toggle("ref", Number(head.dataset.r) === reference);
@@ -75,21 +76,21 @@ export function paint(table, data, state) {
 }
 
 /** Writes a cell; one without a reading is an outcome and stays. */
-function paintCell(cell, shown, axis) {
+function paintCell(cell, shown) {
   if (!shown) return;
   const { cls, symbol, text, words, apart, mark } = shown;
   cell.className = cls;
   const sign = mark && html`<i aria-hidden="true">${symbol}</i> `;
-  cell.innerHTML = html`<b>${sign}${text}</b>${apart && html`<small>${apart}</small>`}${mark && glyph(mark, axis)}<span class="v">${words}</span>`;
+  cell.innerHTML = html`<b>${sign}${text}</b>${apart && html`<small>${apart}</small>`}${mark && glyph(mark)}<span class="v">${words}</span>`;
 }
 
 /** An interval in the matrix; an arrow head is beyond the axis. */
-function glyph([value, low, high], { at, width, most }) {
-  const over = value > most ? 1 : value < 1 / most ? -1 : 0;
+function glyph([value, low, high]) {
+  const over = value > GLYPH_MOST ? 1 : value < 1 / GLYPH_MOST ? -1 : 0;
   const point = over
-    ? html`<path class="o" d="M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z"/>`
-    : html`<path class="d" d="M${at(value)} 5h0"/>`;
-  return html`<svg class="g" viewBox="0 0 ${width} 10" aria-hidden="true"><path class="z" d="M${width / 2} 0v10"/><path class="i" d="M${at(low ?? value)} 5H${at(high ?? value)}"/>${point}</svg>`;
+    ? html`<path class="o" d="M${over > 0 ? GLYPH_WIDTH - 2 : 2} 5l${-4 * over}-4v8z"/>`
+    : html`<path class="d" d="M${glyphAt(value)} 5h0"/>`;
+  return html`<svg class="g" viewBox="0 0 ${GLYPH_WIDTH} 10" aria-hidden="true"><path class="z" d="M${GLYPH_WIDTH / 2} 0v10"/><path class="i" d="M${glyphAt(low ?? value)} 5H${glyphAt(high ?? value)}"/>${point}</svg>`;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

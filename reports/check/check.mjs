@@ -111,7 +111,13 @@ async function look(one) {
 }
 
 async function interact(kind) {
+  const bare = await open({ scheme: "light", width: 1400, script: false });
+  const rendered = await bare.evaluate(
+    `[...document.querySelectorAll("#grid > tbody > tr > td")].map((c) => c.textContent.trim()).join("|")`,
+  );
+  await bare.close();
   const page = await open({ scheme: "light", width: 1400, script: true });
+  await page.evaluate(`globalThis.rendered = ${JSON.stringify(rendered)}; ""`);
   for (const [name, expression] of interactions[kind]) {
     const before = page.problems.length;
     try {

@@ -39,7 +39,7 @@ const suite = [
   ),
   steps(
     "repainting the default view gives the text that was rendered",
-    `const before = cellsText();
+    `const before = rendered;
 		const forest = [...document.querySelectorAll(".forest")][0].textContent;
 		await opened();
 		set("unit", "s");

@@ -312,7 +312,7 @@ def _parts(
     yield from _title(document)
     yield from (_line(text) for text in document.headline)
     if document.answers:
-        yield _line(document.answers.title, "bold")
+        yield from (Text(), _line(document.answers.title, "bold"))
         yield from _table(document.answers, width, plain=plain, all_rows=all_rows)
         yield Text()
     yield from (_line(f"! {notice.text}", "yellow") for notice in document.notices)

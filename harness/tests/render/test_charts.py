@@ -18,6 +18,9 @@ from tests.render import synthetic
 ratios = st.floats(min_value=1e-2, max_value=1e2)
 
 
+AXIS = charts.RatioAxis(1 / 4, 4, 88, 4)
+
+
 @given(st.lists(ratios, min_size=1, max_size=12))
 def test_a_ratio_axis_holds_one_and_all_its_intervals(values: list[float]) -> None:
     axis = charts.ratio_axis([Interval(v, v * 0.9, v * 1.1) for v in values], 240, 16)
@@ -30,14 +33,12 @@ def test_a_ratio_axis_holds_one_and_all_its_intervals(values: list[float]) -> No
 
 @given(ratios)
 def test_a_ratio_and_its_inverse_lie_alike_on_both_sides(value: float) -> None:
-    left, right = charts.GLYPH.at(value), charts.GLYPH.at(1 / value)
-    assert left + right == pytest.approx(charts.GLYPH_WIDTH, abs=0.2)
+    assert AXIS.at(value) + AXIS.at(1 / value) == pytest.approx(AXIS.width, abs=0.2)
 
 
-def test_what_is_off_the_glyph_axis_says_so() -> None:
-    assert charts.GLYPH.mark(Interval(9.0, 8.0, 10.0)).over == 1
-    assert charts.GLYPH.mark(Interval(0.1, 0.09, 0.11)).over == -1
-    assert charts.GLYPH.mark(Interval(1.0, 0.5, 2.0)) == charts.Mark(24.0, 64.0, 44.0, 0)
+def test_what_is_off_the_axis_says_so() -> None:
+    assert [AXIS.mark(Interval(v, v - 0.1, v + 1)).over for v in (9.0, 0.2)] == [1, -1]
+    assert AXIS.mark(Interval(1.0, 0.5, 2.0)) == charts.Mark(24.0, 64.0, 44.0, 0)
 
 
 @given(st.lists(ratios, min_size=1, max_size=5))

@@ -60,7 +60,7 @@ def test_a_comparison_without_a_change_says_so(ab: Report) -> None:
     same = [case for case in ab.cases
             if (pair := case.comparisons.of(new, base)) and not pair.verdict.different]  # fmt: skip
     text = build(replace(ab, cases=same)).headline[0]
-    assert text == f"Of {len(same)} cases: {len(same)} tied; no change was resolved."
+    assert text == f"Of {len(same)} cases: {len(same)} not resolved."
 
 
 def test_a_suite_without_a_decision_says_who_leads_most_groups(small: Report) -> None:

@@ -37,7 +37,7 @@ COLUMNS = [
     Column("verdict", "verdict", "text"),
     Column("blocks", "blocks"),
 ]
-SIDES = ("faster", "slower", "equivalent", "tied")
+SIDES = ("faster", "slower", "equivalent", Verdict.NOT_RESOLVED, Verdict.NOT_TESTABLE)
 # Ranks of a row without a verdict: wrong and failed first, what cannot be compared last.
 BROKEN, UNCOMPARED = -1, len(Verdict)
 Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
@@ -74,12 +74,13 @@ def _finding(report: Report, base: str, new: str) -> str:
     # what a gate came to is the finding
     if not judged or any(isinstance(each, Recorded) for each in report.headline):
         return ""
-    sides = Counter("tied" if c.verdict.side == "undecided" else c.verdict.side for c, _ in judged)
+    words = [contrast.verdict for contrast, _ in judged]
+    sides = Counter(str(word) if word.side == "undecided" else word.side for word in words)
     tally = listed([f"{sides[side]} {side}" for side in SIDES if sides[side]])
     text = f"Of {counted(len(judged), 'case')}: {tally}"
     changed = [(contrast, case) for contrast, case in judged if contrast.verdict.different]
     if not changed:
-        return f"{text}; no change was resolved."
+        return f"{text}."
     most, case = max(
         changed, key=lambda pair: (pair[0].verdict.material, abs(log(pair[0].ratio.value)))
     )

@@ -214,7 +214,6 @@ def whole(share: float) -> int:
 
 
 _AGREE = 0.10
-ONE = Interval(1.0, None, None)
 _KEYS = {"0": "no connection checks them", "1": "each connection checks them"}
 Pragmas = Sequence[tuple[str, str]]
 
@@ -338,13 +337,13 @@ def over(order: Ranking, name: str) -> Cell:
     if words := _place(order, name):
         tie = next((each.ratio for each in order.ties if each.runner == name), None)
         return Cell(words, emphasis="aside", value=tie)
-    return Cell("1", value=ONE) if name in order.front else symbols.NONE
+    return Cell("1", value=Interval(1.0, None, None)) if name in order.front else symbols.NONE
 
 
 def _placed(order: Ranking, name: str) -> str:
     """The style of a runner's row: those tied in front are a band."""
-    if name in order.front:
-        return "tie" if len(order.front) > 1 else ""
+    if name in order.front and order.ties:
+        return "tie"
     contrast = order.contrast(name)
     return contrast.verdict.style if contrast else ""
 

@@ -7,9 +7,6 @@ from math import ceil, exp, floor, log, log2, log10
 from sqlitmus.render.document.format import signed
 from sqlitmus.results.report import Interval
 
-GLYPH_WIDTH = 88
-GLYPH_PAD = 4
-GLYPH_RATIO = 4.0
 FOREST_WIDTH = 180
 FOREST_PAD = 16
 LABEL_GAP = 34  # between short labels; see `label_gap`
@@ -91,9 +88,6 @@ def steps_between(low: float, high: float) -> list[float]:
         1 / step for step in RATIO_STEPS if 1 / step > low
     ]
     return sorted(sides, key=lambda value: (log2(value) % 1 != 0, abs(log(value))))
-
-
-GLYPH = RatioAxis(1 / GLYPH_RATIO, GLYPH_RATIO, GLYPH_WIDTH, GLYPH_PAD)
 
 
 def ratio_axis(

@@ -20,10 +20,6 @@ from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
 from sqlitmus.results.report import Curve, Interval, Report, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
 
-# Curves and histograms: latencies, percentiles, growth, throughput over workers and threads; no
-# markup.
-
-
 HISTOGRAM_SIZE = (250, 84)
 HISTOGRAM_BOX = (8, 6, 242, 62)
 BINS = 78

@@ -237,7 +237,6 @@ def page_data(report: Report) -> dict[str, Any]:
         "steadiness": {kind: [word.meaning, word.bad] for kind, word in STEADINESS.items()},
         "levels": LEVELS,
         "steps": charts.RATIO_STEPS,
-        "glyph": [charts.GLYPH_WIDTH, charts.GLYPH_PAD, charts.GLYPH_RATIO],
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "standings": standings(report, index),
         "cases": [case_data(case, index, varying[case.scenario]) for case in report.cases],

@@ -217,6 +217,7 @@ def _page(report: MergedReport, packed: Sequence[Packed], document: Document, le
 
 
 MACHINE_WIDTH = 150
+WIDEST = 4.0
 STEP = 6
 TIGHT = 3
 MANY = 12
@@ -232,7 +233,7 @@ class MachineDrawing:
 
 
 def machine_axis(rows: Sequence[MachineRow]) -> charts.RatioAxis:
-    """One axis for a group, as wide as its estimates need, at most to 4 times to both sides."""
+    """One axis for a group, as wide as its estimates need, at most to `WIDEST` on both sides."""
     values = [
         Interval(a.contrast.ratio.value, None, None)
         for row in rows
@@ -240,8 +241,7 @@ def machine_axis(rows: Sequence[MachineRow]) -> charts.RatioAxis:
         if a.contrast
     ]
     tight = charts.ratio_axis(values, MACHINE_WIDTH, charts.FOREST_PAD)
-    low, high = max(tight.low, 1 / charts.GLYPH_RATIO), min(tight.high, charts.GLYPH_RATIO)
-    return charts.RatioAxis(low, high, MACHINE_WIDTH, charts.FOREST_PAD)
+    return replace(tight, low=max(tight.low, 1 / WIDEST), high=min(tight.high, WIDEST))
 
 
 def drawing(
@@ -290,14 +290,12 @@ def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tup
     )
 
 
-# The column of pictures in a table: its axis, and what is drawn in each row.
-
-
 WIDTH = 164
 CHANGES = 300
 # Columns whose values are ratios of times.
 RATIOS = ("change", "here", "over", "ratio")
 PUBLISHED = "published"
+NOWHERE = charts.RatioAxis(1.0, 1.0, 0, 0)
 MACHINES = "holds"
 
 
@@ -318,7 +316,7 @@ class Pictures:
     """
 
     after: str = ""
-    axis: charts.RatioAxis = charts.GLYPH
+    axis: charts.RatioAxis = NOWHERE
     rows: list[Picture] = field(default_factory=list[Picture])
     margin: float | None = None
 
@@ -340,14 +338,12 @@ def forest(table: Table, rows: list[Row], margin: float | None) -> Pictures:
     changes = after == RATIOS[0]
     held = rows if changes else table.every_row
     ratios = [ratio(table, row, after) for row in held]
-    claimed = [published(table, row) for row in held]
-    intervals = [*filter(None, ratios), *(Interval(v, None, None) for v in claimed if v)]
+    claimed = filter(None, [published(table, row) for row in held])
+    intervals = [*filter(None, ratios), *(Interval(claim, None, None) for claim in claimed)]
     width = CHANGES if changes else WIDTH
     axis = charts.ratio_axis(intervals, width, charts.FOREST_PAD, percent=changes)
-    drawn: list[Picture] = []
-    for row in rows:
-        mine = ratio(table, row, after)
-        drawn.append(Picture(axis.mark(mine) if mine else None, published(table, row)))
+    marks = [(each := ratio(table, row, after)) and axis.mark(each) for row in rows]
+    drawn = [Picture(mark, published(table, row)) for mark, row in zip(marks, rows, strict=True)]
     return Pictures(after, axis, drawn, margin if changes else None)
 
 

@@ -18,7 +18,6 @@ from sqlitmus.render.document.parts import (
 )
 from sqlitmus.render.document.sentences import capital
 from sqlitmus.render.document.suite import group_means
-from sqlitmus.render.html import charts
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Block, Case, Cell, Report, Runner, Standing
 from sqlitmus.vocabulary.figures import FIGURES
@@ -63,7 +62,7 @@ class Entry:
     """A runner in a case, or over a group, against the report's reference.
 
     `words` say the verdict, or why there is no time; `text` is its ratio, its time or what became
-    of it, and `apart` why the time is compared with nothing; `glyph` is where its interval lies.
+    of it, and `apart` why the time is compared with nothing. The script adds where intervals lie.
     """
 
     runner: int
@@ -72,7 +71,6 @@ class Entry:
     text: str = ""
     apart: str = ""
     verdict: Verdict | None = None
-    glyph: charts.Mark | None = None
 
 
 def entry(place: int, cell: Cell | None, compared: Contrast | None, report: Report) -> Entry:
@@ -100,7 +98,6 @@ def compared_entry(place: int, contrast: Contrast, report: Report) -> Entry:
         f"{symbols.worded(verdict, report)} {bounds}".rstrip(),
         text,
         verdict=verdict,
-        glyph=charts.GLYPH.mark(ratio),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.evidence import Evidence, Program
-from sqlitmus.run.processes.process import Executor, how_it_ended
+from sqlitmus.run.processes.process import Executor, how_it_ended, output
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -92,11 +92,11 @@ class Authors:
             timing = self._executor.execute(
                 command, environment, log, TIMEOUT_S, here / program.folder
             )
-            output = log.read_text("utf-8", "replace")
+            text = output(log)
             if timing.exit_code != 0:
-                how = f"{how_it_ended(timing.exit_code)}: {ending(output, 'its output')}"
+                how = f"{how_it_ended(timing.exit_code)}: {ending(text, 'its output')}"
                 return Authored(problem=how)
-            printed = program.figure(output)
+            printed = program.figure(text)
         except (TimeoutError, RuntimeError, ValueError, OSError) as error:
             return Authored(problem=str(error))
         cpu_ns = timing.user_ns + timing.system_ns

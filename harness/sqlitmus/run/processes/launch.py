@@ -46,7 +46,7 @@ class Shared:
     def join_logs(self, log: Path) -> None:
         """Join the logs of all processes in one file, each under its process's number."""
         sections = [
-            f"process {number}:\n{text(part.log).strip()}\n"
+            f"process {number}:\n{process.output(part.log).strip()}\n"
             for number, part in enumerate(self.parts)
         ]
         log.write_bytes("".join(sections).encode())
@@ -80,11 +80,6 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)
     return Shared(job, measure, made)
-
-
-def text(log: Path) -> str:
-    """A process's output; empty when it was not started."""
-    return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
 
 
 # The results of several processes that shared a job, as one. Pure.
@@ -343,5 +338,5 @@ def _broken(broken: Broken, shared: Shared, timings: list[Timing]) -> Invocation
     invocation = collect(timings[number], shared.parts[number].output)
     if invocation.result and invocation.result.status != "ok":
         return invocation
-    last_lines = text(shared.parts[number].log).strip().splitlines()[-1:]
+    last_lines = process.output(shared.parts[number].log).strip().splitlines()[-1:]
     return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in last_lines)]))

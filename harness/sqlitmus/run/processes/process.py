@@ -496,6 +496,12 @@ class Hyperfine:
             return 0
 
 
+def output(log: Path) -> str:
+    """A process's output without what hyperfine adds; empty when it was not started."""
+    whole = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return whole.removesuffix(" \n  Warning: Ignoring non-zero exit code.\n")
+
+
 def timing_in(export: Path) -> Timing | None:
     """The timing of the one run that hyperfine exported; None where there is none."""
     try:

@@ -417,4 +417,4 @@ class Invocations:
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
-        return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
+        return ending(process.output(log), str(log)) if log else ""

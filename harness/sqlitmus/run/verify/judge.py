@@ -11,8 +11,7 @@ from typing import Literal
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.system import Limits
-from sqlitmus.run.processes.launch import text as log_text
-from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.processes.process import Invocation, output
 from sqlitmus.run.verify import bounds
 from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.proof import Files, Held, Unproven
@@ -312,7 +311,7 @@ def _job_not_read(of: Evidence) -> str | None:
     if not ended or of.left or of.measured or not ready.file.exists():
         return None
     begin = f"{ready.file}:"
-    lines = log_text(of.log).splitlines()
+    lines = output(of.log).splitlines()
     reasons = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
     return f"it cannot read the job: {reasons[0]}" if reasons else None
 
