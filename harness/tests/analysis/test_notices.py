@@ -176,9 +176,9 @@ def test_a_warm_up_that_ends_before_the_pilots_steady_state() -> None:
     assert "get-pk, all, more-0 and 3 more: bun; insert: node." in notices(make(planned))
     planned = plan(cases=[case(name) for name in told], counts=told)
     assert notices(make(planned)) == (
-        "In 3 cells the warm-up ended before the pilot saw a steady state, so their times depend "
-        "on how long they run: get-pk and all: bun; insert: node. A mode with a longer warm-up "
-        "gives it more time."
+        "In 3 cells the warm-up ended before the pilot saw a steady state, so a time depends on "
+        "how long its process runs: get-pk and all: bun; insert: node. A mode with a longer "
+        "warm-up gives it more time."
     )
 
 
@@ -200,10 +200,10 @@ def test_who_is_warm_but_never_steady() -> None:
         "all": {"node": never | {"fastest_from_ms": 480.0, "warmed_ms": 60.0}},
     }
     assert notices(make(plan(cases=[case(name) for name in told], counts=told))) == (
-        "In 1 cell the warm-up ended before the pilot saw a steady state, so their times depend on "
-        "how long they run: all: node. A mode with a longer warm-up gives it more time.\n"
-        "In 1 cell the pilot saw no steady state: times still went up and down once the processes "
-        "were as fast as they become, because of the runtime or of this machine: get-pk: node."
+        "In 1 cell the warm-up ended before the pilot saw a steady state, so a time depends on "
+        "how long its process runs: all: node. A mode with a longer warm-up gives it more time.\n"
+        "In 1 cell the pilot saw no steady state: times kept going up and down after the "
+        "processes had reached full speed, because of the runtime or this machine: get-pk: node."
     )
 
 

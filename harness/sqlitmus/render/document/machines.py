@@ -123,8 +123,8 @@ def schemes(report: MergedReport) -> list[str]:
     if not (turned and alone):
         return []
     sentence = (
-        f"On {listed(turned)} the processes of a case took turns, and on {listed(alone)} they ran "
-        "one after the other, which can change a ratio by itself."
+        f"The processes of a case took turns on {listed(turned)} and ran one after the other on "
+        f"{listed(alone)}; that alone can change a ratio."
     )
     return [sentence]
 

@@ -208,13 +208,13 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     ),
     "not warm": lambda n: (
         f"In {counted(n.count, 'cell')} the warm-up ended before the pilot saw a steady state, so "
-        f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
+        f"a time depends on how long its process runs: {by_value(n.values)}. A mode with a longer "
         "warm-up gives it more time."
     ),
     "not steady": lambda n: (
-        f"In {counted(n.count, 'cell')} the pilot saw no steady state: times still went up and "
-        "down once the processes were as fast as they become, because of the runtime or of this "
-        f"machine: {by_value(n.values)}."
+        f"In {counted(n.count, 'cell')} the pilot saw no steady state: times kept going up and "
+        "down after the processes had reached full speed, because of the runtime or this machine: "
+        f"{by_value(n.values)}."
     ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "

@@ -47,7 +47,7 @@ from sqlitmus.run.verify.answers import Answers, has_answer
 from sqlitmus.run.verify.context import Context
 from sqlitmus.stats import power
 from sqlitmus.store.folder import check_copies
-from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.text import listed
 
 WHERE = "in the pilot"
 ROUNDS = 4
@@ -258,17 +258,15 @@ def _round_s(counts: Callable[[Turning | None], dict[str, Counts]], how: Turning
 def sentence(turning: dict[str, Turning], processor: int | None) -> str:
     """How processes take turns, in a sentence for the terminal; a single thread works on
     `processor`."""
-    cases: dict[float, int] = {}
-    for how in turning.values():
-        cases[how.lead_in_ms] = cases.get(how.lead_in_ms, 0) + 1
-    lead_ins = [f"{ms:g} ms in {counted(many, 'case')}" for ms, many in sorted(cases.items())]
+    rounds, lead_ins = (
+        " to ".join(dict.fromkeys(f"{end:g}" for end in (min(values), max(values))))
+        for values in zip(*((how.rounds, how.lead_in_ms) for how in turning.values()), strict=True)
+    )
     lap_ms = next(iter(turning.values())).lap_ms
-    rounds = sorted({how.rounds for how in turning.values()})
-    many = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
-    where = "" if processor is None else f", a single thread on processor {processor}"
+    where = "" if processor is None else f"; a single thread works on processor {processor}"
     return (
-        f"processes of a case take turns: {many} of at least {lap_ms:g} ms each, after "
-        f"a lead-in of {listed(lead_ins)}{where}"
+        f"each process takes {rounds} turns of at least {lap_ms:g} ms, after a lead-in of "
+        f"{lead_ins} ms{where}"
     )
 
 
