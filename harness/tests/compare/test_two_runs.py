@@ -192,7 +192,7 @@ def test_a_subject_that_still_warms_up_in_one_run_is_not_compared_there() -> Non
     report = compare_runs(old, make(of, lines=lines, machine=MACHINE), "node")
     assert compared(report, 1).verdict is not Verdict.NOT_TESTABLE
     assert report.cases[0].comparisons.of(NEW, BASE) is None
-    assert any("were still warming up, or" in told for told in notices(report))
+    assert any("Still warming up, so compared with nothing" in told for told in notices(report))
 
 
 def test_a_control_that_differs_from_itself_in_either_run_is_told() -> None:

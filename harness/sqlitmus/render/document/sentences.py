@@ -222,10 +222,9 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         "the turns of the others made them slower."
     ),
     "warming up": lambda n: (
-        f"In {counted(len(n.values), 'cell')} the second half of the timed work was faster than "
-        f"the first, so they are compared with nothing: {_in_brackets(n.values)}. They were still "
-        "warming up, or too short for a checkpoint in each half; `--mode standard` warms up longer "
-        "and times more."
+        "Still warming up, so compared with nothing; the second half of the timed work was faster "
+        f"by: {_in_brackets(n.values)}. A checkpoint that falls into one half looks the same. "
+        "`--mode standard` warms up longer and times more."
     ),
     "refused": lambda n: (
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "
