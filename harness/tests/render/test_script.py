@@ -89,7 +89,7 @@ def test_who_still_warms_up_stays_marked_against_any_reference() -> None:
         "verdicts": " ",
     }
     code = "[0, 1].map((of) => reading(given, given.cases[0], 1, of, {}))"
-    for shown in cast("list[Any]", run("data format matrix", code, {"cases": [item]})):
+    for shown in cast("list[Any]", run("data format markup svg matrix", code, {"cases": [item]})):
         assert (shown["words"], shown["apart"]) == (why, "still warming up")
 
 
