@@ -10,7 +10,7 @@ import { spreadOut } from "./data.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
-import { paint, sort } from "./matrix.js";
+import { paint, paintNear, sort } from "./matrix.js";
 import { unpacked, wireFolds } from "./packed.js";
 import { plots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
@@ -42,8 +42,8 @@ const drawScatter = wireScatter(
 const fillFolds = wireFolds(data.folds, wireParts);
 let state = defaults(data);
 let selected = select(data, state);
-// What the numbers on the page were written for.
-let painted = "";
+// What the numbers on the page were written for; as rendered, for the defaults.
+let painted = numbersKey();
 
 function numbersKey() {
   return [state.ref, state.view, state.as, state.unit, state.figure].join();
@@ -53,7 +53,7 @@ function render() {
   const key = numbersKey();
   if (key !== painted) {
     painted = key;
-    if (grid) paint(grid, data, state);
+    paint(grid, data, state);
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     // styles choose the words that fit
     Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });
@@ -263,6 +263,8 @@ function wireGrid() {
   }
   wireCells(grid, data, () => state);
   wireHeads(grid.tHead);
+  paintNear(grid, data, state);
+  addEventListener("beforeprint", () => paint(grid, data, state));
 }
 
 function wireLinks() {

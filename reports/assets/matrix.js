@@ -6,6 +6,8 @@ import { html } from "./markup.js";
 import { logAxis } from "./svg.js";
 
 const NS_PER_S = 1e9;
+// Of cases and of groups.
+const ROWS = "tr[data-c], tr.group";
 // Of the picture in a cell: width and free ends in px, and the ratio to which its axis runs.
 const [GLYPH_WIDTH, GLYPH_PAD, GLYPH_MOST] = [88, 4, 4];
 const glyphAt = logAxis(1 / GLYPH_MOST, GLYPH_MOST, GLYPH_WIDTH, GLYPH_PAD);
@@ -56,22 +58,52 @@ function uncompared(runner, reference) {
   return { cls, symbol: "", text: "", words };
 }
 
+// Rows that are painted when they come near the screen.
+let waiting;
+
 /** Writes all cells for `state`. */
 export function paint(table, data, state) {
-  const reference = data.runners.findIndex(([name]) => name === state.ref);
-  const read = state.figure ? figureReading : reading;
-  for (const row of table.querySelectorAll("tr[data-c]")) {
-    const item = data.cases[row.dataset.c];
-    for (const cell of row.querySelectorAll("td[data-r]")) {
-      paintCell(cell, read(data, item, Number(cell.dataset.r), reference, state));
-    }
-  }
-  for (const cell of table.querySelectorAll("tr.group td[data-r]")) {
-    const group = data.groups.indexOf(cell.closest("tbody").dataset.group);
-    paintCell(cell, meanReading(data, group, Number(cell.dataset.r), reference, state));
-  }
+  waiting?.disconnect();
+  const reference = referenceOf(data, state);
+  for (const row of table.querySelectorAll(ROWS)) paintRow(row, data, state);
   for (const head of table.tHead.querySelectorAll("[data-r]")) {
     head.classList.toggle("ref", Number(head.dataset.r) === reference);
+  }
+}
+
+/**
+ * Adds what the script draws to cells whose words are those of `state` already, as rendered: a row when it comes near
+ * the screen, because in all of 2,000 cells it takes as long as the rest of the page.
+ */
+export function paintNear(table, data, state) {
+  waiting = new IntersectionObserver(
+    (seen) => {
+      for (const { target, isIntersecting } of seen) {
+        if (!isIntersecting) continue;
+        waiting.unobserve(target);
+        paintRow(target, data, state);
+      }
+    },
+    { rootMargin: "100%" },
+  );
+  for (const row of table.querySelectorAll(ROWS)) waiting.observe(row);
+}
+
+function referenceOf(data, state) {
+  return data.runners.findIndex(([name]) => name === state.ref);
+}
+
+function paintRow(row, data, state) {
+  const reference = referenceOf(data, state);
+  const item = data.cases[row.dataset.c];
+  const group = data.groups.indexOf(row.closest("tbody").dataset.group);
+  const read = state.figure ? figureReading : reading;
+  for (const cell of row.querySelectorAll("td[data-r]")) {
+    const runner = Number(cell.dataset.r);
+    const shown = item
+      ? read(data, item, runner, reference, state)
+      : meanReading(data, group, runner, reference, state);
+    paintCell(cell, shown);
   }
 }
 

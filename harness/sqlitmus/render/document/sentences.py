@@ -223,8 +223,7 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     ),
     "warming up": lambda n: (
         "Still warming up, so compared with nothing; the second half of the timed work was faster "
-        f"by: {_in_brackets(n.values)}. A checkpoint that falls into one half looks the same. "
-        "`--mode standard` warms up longer and times more."
+        f"by: {_in_brackets(n.values)}. `--mode standard` warms up longer and times more."
     ),
     "refused": lambda n: (
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "
