@@ -28,7 +28,7 @@ list *ARGS:
 verify *ARGS:
     @python -m sqlitmus verify "$@"
 
-# Measure: the short suite, five to eight minutes
+# Measure: the short suite, six to nine minutes
 bench-quick *ARGS:
     @python -m sqlitmus run --suite quick "$@"
 
