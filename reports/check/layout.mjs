@@ -46,6 +46,8 @@ async function stops({ send, evaluate }) {
 
 const LANDING = `(async () => {
   const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)));
+  // nobody clicks before a page is drawn, and only then it knows whether its tables fit
+  await frame();
   const links = [...document.querySelectorAll("main a[href^='#c-']")].filter((link) => link.checkVisibility());
   for (const link of [links[0], links.at(-1)]) {
     if (!link) continue;

@@ -18,7 +18,7 @@ from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure, Notice, NoticeKind
 from sqlitmus.stats.estimate import Array, Medians, medians, moderate, trimmed_means
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, adjust, p_values
-from sqlitmus.store.file import Verified
+from sqlitmus.store.file import Verified, restless
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Alike
 from sqlitmus.vocabulary.text import counted, listed, some
@@ -216,6 +216,16 @@ def refusals(run: RunData) -> dict[Place, float]:
     return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
 
 
+WORKS = 0.25  # of the time between its turns: with more, its work may go on there
+
+
+def working(run: RunData) -> dict[Place, float]:
+    """By case and series, what processes usually use of the time between turns, above `WORKS`."""
+    busy = {run.plan.names.index(name): share for name, share in restless(run.blocks).items()}
+    cases = range(len(run.plan.cases))
+    return {(case, at): share for case in cases for at, share in busy.items() if share > WORKS}
+
+
 def other_work(run: RunData) -> dict[Place, float]:
     """By case and series, commits per transaction of cells that write and have fewer than one.
 
@@ -263,6 +273,9 @@ CHECKS: dict[Apart, Exclusion] = {
     "still warming up": Exclusion(
         warming,
         lambda ratio: f"its second half took {100 * (1 - ratio):.1f} % less time than its first",
+    ),
+    "did not rest": Exclusion(
+        working, lambda share: f"it used the processor for {share:.0%} of the time between turns"
     ),
     "did less work": Exclusion(
         refusals, lambda share: f"SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"

@@ -17,7 +17,11 @@ Outcome = Literal["ok", "unsupported", "wrong", "failed"]
 Untimed = Literal["unsupported", "wrong", "failed", "missing"]
 CellOutcome = Literal["ok", Untimed]
 Apart = Literal[
-    "the load generator fell behind", "still warming up", "did less work", "did other work"
+    "the load generator fell behind",
+    "still warming up",
+    "did not rest",
+    "did less work",
+    "did other work",
 ]
 """Why the time of a cell that is ok is compared with nothing."""
 Correction = Literal["none", "holm", "bh"]

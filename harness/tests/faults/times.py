@@ -53,8 +53,8 @@ def in_turns(behaviour: str) -> Play:
         clone.replace("scenarios/tiny.toml", "operations = 4", "operations = 10_000")
         given = ("--mode", "relayed", "--size", "s", "--case", "get", "--suite", "quick")
         told = clone.sqlitmus("run", *given)
-        assert of_run(clone.latest(), "honest", "").fate == "ok"
-        return of_run(clone.latest(), "planted", told.out + told.err)
+        assert of_run(clone, "honest", "").fate == "ok"
+        return of_run(clone, "planted", told.out + told.err)
 
     return play
 
@@ -264,7 +264,7 @@ FAULTS: list[Fault] = [
         "fake",
         in_turns("uses-share=0.5"),
         "failed",
-        "of CPU time; the system counted ",
+        "of CPU time; its thread used ",
     ),
     Fault(
         "latency counted from the actual start",

@@ -1,6 +1,5 @@
 """What a command of the harness made of a fault."""
 
-from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone, Done
 from tests.faults.fault import Seen
 
@@ -29,12 +28,15 @@ def measured(clone: Clone, *runners: str, case: str, size: str = "m", blocks: in
     done = clone.sqlitmus("run", *given)
     if not (clone.root / "results/latest").exists():
         return Seen("refused", done.err.strip())
-    return of_run(clone.latest(), runners[0], done.out + done.err)
+    return of_run(clone, runners[0], done.out + done.err)
 
 
-def of_run(run: RunDirectory, runner: str, text: str) -> Seen:
-    """The outcome of `runner` in a run that printed `text`, which is the message of one ok."""
-    for record in [*run.verified(), *run.samples()]:
+def of_run(clone: Clone, runner: str, text: str) -> Seen:
+    """The outcome of `runner` in the newest run, which printed `text`: the message of one that is
+    ok and has a rank."""
+    for record in [*clone.latest().verified(), *clone.samples()]:
         if record.runner == runner and record.outcome != "ok":
             return Seen(record.outcome, record.reason or "")
-    return Seen("ok", text)
+    cells = (cell for case in clone.analysed().cases for cell in case.cells)
+    unranked = (cell for cell in cells if cell.runner == runner and cell.apart and cell.time)
+    return next((Seen("apart", cell.reason or "") for cell in unranked), Seen("ok", text))

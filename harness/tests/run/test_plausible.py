@@ -396,29 +396,29 @@ def in_turns(
 
 
 @pytest.mark.parametrize(
-    ("reported_ms", "seen_ms", "how", "fits"),
+    ("reported_ms", "used_ms", "fits"),
     [
-        (1000, 1000, ALONE, True),
-        (1000, 1189, ALONE, True),  # a twentieth, 50 ms of ticks and 3 ms of each iteration
-        (1000, 1191, ALONE, False),
-        (250, 1000, ALONE, False),
-        (250, 1000, RESETS, True),  # which are off the clock
-        (250, 0, ALONE, True),  # not known
+        (900, 990, True),
+        (900, 1155, True),  # a twentieth, 210 ms beside iterations, and a ms
+        (900, 1158, False),
+        (225, 990, False),
+        (225, None, True),  # not known
     ],
 )
-def test_cpu_time_in_turns_is_what_the_system_counts(
-    reported_ms: int, seen_ms: int, how: Arrangement, fits: bool
+def test_what_a_thread_used_in_its_turns_but_not_beside_iterations_is_in_the_process_s_cpu_time(
+    reported_ms: int, used_ms: int | None, fits: bool
 ) -> None:
-    turns = [Turn(10, 1e6 * n - 100, 1e6 * n + 400_000, None, seen_ms * MS // 3) for n in range(3)]
+    used = None if used_ms is None else used_ms * MS // 3
+    turns = [Turn(10, 1e6 * n - 100, 1e6 * n + 399_900, used) for n in range(3)]
     timing = Timing(4 * S, 1500 * MS, 0, 0, turns=turns)
     begins = [1e6 * turn + 35_000.0 * number for turn in range(3) for number in range(10)]
     spent = times(33 * MS, 30)
     workers = [worker(spent, spans_us=[(at, at + 33_000) for at in begins])]
     told = problem(
-        how, timing, iterations_ns=spent, cpu_ns=reported_ms * MS, workers=workers, phases_ns={}
+        timing=timing, iterations_ns=spent, cpu_ns=reported_ms * MS, workers=workers, phases_ns={}
     )
     assert (told is None) is fits
-    assert fits or "of CPU time; the system counted " in str(told)
+    assert fits or "of CPU time; its thread used " in str(told)
 
 
 @pytest.mark.parametrize("cpu", [0.1, 1.0, 1.5, None])

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
+from typing import get_args
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.results.ranking import Change, Contrast, Excluded, Interval, Open, Ranking
 from sqlitmus.results.recommendation import Again
 from sqlitmus.vocabulary.text import SHOWN, counted, listed
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.verdicts import Apart, Verdict
 
 MOST_BLOCKS = 1000
 LIMITS: dict[str, str] = {
@@ -22,11 +23,9 @@ LIMITS: dict[str, str] = {
     "p99": "p99 of a round",
     "durability": "durability",
 }
-APART: dict[str, str] = {
+APART: dict[str, str] = {why: f"it {why}" for why in get_args(Apart)} | {
     "the load generator fell behind": "the load generator fell behind",
     "still warming up": "it was still warming up",
-    "did less work": "it did less work",
-    "did other work": "it did other work",
 }
 
 

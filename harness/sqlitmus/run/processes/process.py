@@ -218,14 +218,12 @@ def of_memory(
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A turn as the harness saw it: so many `iterations`, released at `begin_us` and done by
-    `end_us` of Unix time, the CPU time of the thread that did them, None where that is not known,
-    and that of all threads, 0 where the system does not tell."""
+    `end_us` of Unix time, and the CPU time of their thread, None where that is not known."""
 
     iterations: int
     begin_us: float
     end_us: float
     cpu_ns: int | None
-    all_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

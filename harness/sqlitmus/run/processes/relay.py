@@ -110,8 +110,7 @@ class Stamp:
         """The turn from here to `end`."""
         began, ended = self.ran_ns, end.ran_ns
         cpu_ns = None if began is None or ended is None else ended - began
-        all_ns = end.all_ns - self.all_ns
-        return Turn(iterations, self.unix_us, end.unix_us, cpu_ns, all_ns)
+        return Turn(iterations, self.unix_us, end.unix_us, cpu_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,9 +214,8 @@ STAMP_NS, STAMPS = 2e3, 0.01
 """How far an iteration's time may be from that between its stamps: two rounded stamps, a share."""
 DRIFT_US, DRIFT = 6e3, 0.01
 """How far a process's clock may drift from the harness's: a moment, and a share of the time."""
-SEEN, LOOKS_NS = 1.05, 3e6
-"""CPU time that the system saw in turns: a share of what the process reports, and the looks at its
-own figures beside each iteration, for which Deno reads a file of each of its threads."""
+SEEN, SEEN_NS = 1.05, 1e6
+"""CPU time of a thread's iterations: a share of what its process reports, and a moment."""
 OWN, WAKING_NS = 1.25, 1e6
 """CPU time of a turn's thread: a share of its iterations, and of being woken and waiting again."""
 
@@ -260,34 +259,28 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
         f"its stamps and the harness's drift apart by {seconds(1e3 * (late - early))} or more in "
         f"{seconds(1e3 * whole)}: its clock is wrong",
     )
-    yield from _in_turns(timing, result, how)
     used = [
-        (turn.cpu_ns, sum(times[first : first + turn.iterations]), turn.iterations)
+        (turn, turn.cpu_ns, sum(times[first : first + turn.iterations]))
         for turn, first in seen
         if turn.cpu_ns is not None
     ]
+    if used and result.cpu_ns is not None:
+        beside = sum((turn.end_us - turn.begin_us) * 1e3 - spent for turn, _, spent in used)
+        least = sum(cpu_ns for _, cpu_ns, _ in used) - beside
+        yield Held(
+            "CPU time in turns by the process's",
+            least,
+            SEEN * result.cpu_ns + SEEN_NS,
+            f"it reports {seconds(result.cpu_ns)} of CPU time; its thread used {seconds(least)}",
+        )
     if used and not how.resets:
-        cpu_ns, least, count = min(used, key=lambda of: of[0] / max(of[1], 1))
+        turn, cpu_ns, spent = min(used, key=lambda of: of[1] / max(of[2], 1))
         yield Held(
             "CPU time of a turn",
             cpu_ns,
-            OWN * least + TURN_NS * count + WAKING_NS,
+            OWN * spent + TURN_NS * turn.iterations + WAKING_NS,
             f"its thread used {seconds(cpu_ns)} of CPU time in a turn whose iterations took "
-            f"{seconds(least)}, and no less in any other: its clock or its times are wrong",
-        )
-
-
-def _in_turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
-    """CPU time of all iterations, against that of all threads in the turns; these have more, since
-    a reset and the looks at a clock are off the runner's."""
-    seen, count = sum(turn.all_ns for turn in timing.turns), len(result.iterations_ns)
-    if result.cpu_ns is not None and not how.resets:
-        yield Held(
-            "CPU time in turns by the process's",
-            seen,
-            SEEN * result.cpu_ns + LOOKS_NS * count + CPU_NS,
-            f"it reports {seconds(result.cpu_ns)} of CPU time; the system counted {seconds(seen)} "
-            "in its turns",
+            f"{seconds(spent)}, and no less in any other: its clock or its times are wrong",
         )
 
 
