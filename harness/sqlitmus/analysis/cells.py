@@ -216,7 +216,7 @@ def refusals(run: RunData) -> dict[Place, float]:
     return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
 
 
-WORKS = 0.25  # of the time between its turns: with more, its work may go on there
+WORKS = 0.15  # of the time between its turns: with more, its work may go on there
 
 
 def working(run: RunData) -> dict[Place, float]:

@@ -86,28 +86,21 @@ def in_both(
     title: str,
     case: str,
     *changes: Change,
-    alone: str | None,
+    alone: str,
     turns: str | None = None,
     fate: Fate = "failed",
     runner: str = "node",
     figure: str = "time",
 ) -> Iterator[Fault]:
-    """A change of a runner that is played in turns and alone, with what is said of it.
-
-    Alone it is not seen for None; in turns the same is said as alone, or `turns`.
-    """
+    """A change of a runner that is played in turns and alone, with what is said of it."""
     language: dict[str, Where] = {"node": "javascript", "rust": "rust", "dotnet": "dotnet"}
-    said = {"turns": alone if turns is None else turns, "alone": alone}
-    for scheme, message in said.items():
+    for scheme, message in (("turns", alone if turns is None else turns), ("alone", alone)):
         beside = ["python"] if scheme == "turns" else []
         play = changed(case, *changes, runner=runner, beside=beside, figure=figure)
         needs = runner if runner in BUILDS else "hyperfine"
         name = f"{title}, {scheme}"
         where = language[runner]
-        becomes = "ok" if message is None else fate
-        yield Fault(
-            name, where, play, becomes, message or "", slow=True, needs=needs, scheme=scheme
-        )
+        yield Fault(name, where, play, fate, message, slow=True, needs=needs, scheme=scheme)
 
 
 node_measured = changed

@@ -108,9 +108,7 @@ FAULTS: list[Fault] = [
             f"a quarter of the CPU time of {case} in {runner}",
             case,
             change,
-            # alone, only the whole process's CPU time is known, and writes are a small part of it
-            alone=None if case == WRITE else "of CPU time",
-            turns="of CPU time; its thread used ",
+            alone="of CPU time; its thread used ",
             runner=runner,
             figure="cpu",
         )
@@ -124,13 +122,11 @@ FAULTS: list[Fault] = [
         runner="dotnet",
         figure="memory",
     ),
-    # alone nothing waits for it, and what it uses stands beside the time
     *in_both(
         "a thread that spins from the half on",
         READ,
         SPINS,
-        alone=None,
-        turns="did not rest: it used the processor for ",
+        alone="did not rest: it used the processor for ",
         fate="apart",
     ),
     *in_both("a log without checkpoints", WRITE, *NO_CHECKPOINTS, alone="makes no checkpoints"),
