@@ -47,6 +47,7 @@ def changed(
     size: str = "s",
     beside: Sequence[str] = (),
     figure: str | None = None,
+    scheme: str = "",
 ) -> Play:
     """A runner with changed sources, built where it is compiled; measured, pilot included, in turns
     with those `beside` it, or where it is not `timed` verified. `figure` is what the change is to
@@ -67,7 +68,7 @@ def changed(
         looks = _figure(clone, *cell) / honest[cell] if honest is not None and figure else None
         if not timed:
             return verified(clone, runner, case, size=size)
-        seen = measured(clone, runner, *beside, case=case, size=size)
+        seen = measured(clone, runner, *beside, case=case, size=size, scheme=scheme)
         return replace(seen, looks=looks)
 
     return play
@@ -86,21 +87,22 @@ def in_both(
     title: str,
     case: str,
     *changes: Change,
-    alone: str,
+    alone: str | None,
     turns: str | None = None,
     fate: Fate = "failed",
     runner: str = "node",
     figure: str = "time",
 ) -> Iterator[Fault]:
-    """A change of a runner that is played in turns and alone, with what is said of it."""
+    """A change of a runner that is played in turns and alone, with what is said of it: alone
+    nothing for None, in turns the same or `turns`."""
     language: dict[str, Where] = {"node": "javascript", "rust": "rust", "dotnet": "dotnet"}
-    for scheme, message in (("turns", alone if turns is None else turns), ("alone", alone)):
-        beside = ["python"] if scheme == "turns" else []
-        play = changed(case, *changes, runner=runner, beside=beside, figure=figure)
+    in_turns = ("turns", "", ["python"], alone if turns is None else turns)
+    for word, scheme, beside, message in (in_turns, ("alone", "process", [], alone)):
+        play = changed(case, *changes, runner=runner, beside=beside, figure=figure, scheme=scheme)
         needs = runner if runner in BUILDS else "hyperfine"
-        name = f"{title}, {scheme}"
-        where = language[runner]
-        yield Fault(name, where, play, fate, message, slow=True, needs=needs, scheme=scheme)
+        becomes: Fate = "ok" if message is None else fate
+        name, where = f"{title}, {word}", language[runner]
+        yield Fault(name, where, play, becomes, message or "", True, needs, scheme=word)
 
 
 node_measured = changed

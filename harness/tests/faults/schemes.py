@@ -83,6 +83,8 @@ SPINS = (
 NO_CHECKPOINTS = around_iterations(
     'db.exec("PRAGMA wal_autocheckpoint=0");', 'db.exec("PRAGMA wal_autocheckpoint=1000");'
 )
+GROWS = "makes no checkpoints"
+AMID = "another process changed rows within an iteration"
 OTHERS_CLOCK = "its times are not those of its clock"
 
 FAULTS: list[Fault] = [
@@ -94,12 +96,12 @@ FAULTS: list[Fault] = [
             f"a clock {name} in {runner}",
             READ,
             change,
-            alone="its clock or its times are wrong" if runner == "node" else "",
+            alone="its clock or its times are wrong" if name == "at a tenth" else None,
             turns=OTHERS_CLOCK,
             runner=runner,
         )
     ),
-    *in_both("the best of three passes", READ, BEST_OF_THREE, alone=""),
+    *in_both("the best of three passes", READ, BEST_OF_THREE, alone=AMID, fate="wrong"),
     *(
         fault
         for runner, change in QUARTERS.items()
@@ -108,7 +110,8 @@ FAULTS: list[Fault] = [
             f"a quarter of the CPU time of {case} in {runner}",
             case,
             change,
-            alone="of CPU time; its thread used ",
+            alone=None,
+            turns="of CPU time; its thread used ",
             runner=runner,
             figure="cpu",
         )
@@ -126,10 +129,11 @@ FAULTS: list[Fault] = [
         "a thread that spins from the half on",
         READ,
         SPINS,
-        alone="did not rest: it used the processor for ",
+        alone=None,
+        turns="did not rest: it used the processor for ",
         fate="apart",
     ),
-    *in_both("a log without checkpoints", WRITE, *NO_CHECKPOINTS, alone="makes no checkpoints"),
+    *in_both("a log without checkpoints", WRITE, *NO_CHECKPOINTS, alone=None, turns=GROWS),
     *in_both(
         "a statement kept for adhoc",
         f"{READ}@transaction=read,statement=adhoc",

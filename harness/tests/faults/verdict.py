@@ -21,11 +21,14 @@ def cell(done: Done, case: str, runner: str) -> Seen:
     return Seen("refused", done.err.strip())
 
 
-def measured(clone: Clone, *runners: str, case: str, size: str = "m", blocks: int = 2) -> Seen:
-    """The outcome of the first of `runners` after a run of `case` with all of them."""
+def measured(
+    clone: Clone, *runners: str, case: str, size: str = "m", blocks: int = 2, scheme: str = ""
+) -> Seen:
+    """The outcome of the first of `runners` after a run of `case` with all of them, in the usual
+    scheme or this one."""
     names = [part for name in runners for part in ("-r", name)]
-    given = ("--size", size, "--case", case, "--blocks", str(blocks), *names)
-    done = clone.sqlitmus("run", *given)
+    given = ["--size", size, "--case", case, "--blocks", str(blocks), *names]
+    done = clone.sqlitmus("run", *given, *(["--scheme", scheme] if scheme else []))
     if not (clone.root / "results/latest").exists():
         return Seen("refused", done.err.strip())
     return of_run(clone, runners[0], done.out + done.err)
