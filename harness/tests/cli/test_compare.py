@@ -43,6 +43,7 @@ suite quick · 12 blocks · 1 case · base base · new new
 
 Of 1 case: 1 slower; largest material change: get, +9.9 % [+9.4, +10.4].
 Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
+
 Time: 1 materially slower
 case      base       new              Δ [95 %]  verdict              blocks
 get   1.099 µs  1.207 µs  +9.9 % [+9.4, +10.4]  ▼ materially slower      12
