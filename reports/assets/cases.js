@@ -1,6 +1,6 @@
 // One case in full, drawn when it is opened: its times against a reference, its samples, its statements and
 // how they were proven equal, and how to run a cell of it again.
-import { comparison, exp, triple } from "./data.js";
+import { comparison, exp, referenceOf, triple } from "./data.js";
 import { amountOf } from "./figures.js";
 import { inverse, ratio, signedTime } from "./format.js";
 import { html } from "./markup.js";
@@ -70,7 +70,7 @@ export function paintTimes(details, data, state, shown) {
 /** What stands in the table of a case, and a note below it. */
 export function caseTimes(data, index, state, shown) {
   const item = data.cases[index];
-  const reference = data.runners.findIndex(([name]) => name === state.ref);
+  const reference = referenceOf(data, state);
   const away = reference !== data.reference;
   const ratios = data.runners.map((_, runner) => {
     const found = comparison(data, item, runner, reference);

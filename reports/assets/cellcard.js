@@ -1,6 +1,6 @@
 // A cell of the matrix in full, for pointer, touch and keyboard: a card with its samples, its interval and
 // verdict, what would resolve it, the command that runs it again, and its address.
-import { comparison, samples, triple } from "./data.js";
+import { comparison, referenceOf, samples, triple } from "./data.js";
 import { amountOf, compareFigure, figureShown } from "./figures.js";
 import { inverse, ratio, time } from "./format.js";
 import { html } from "./markup.js";
@@ -86,7 +86,7 @@ function content(data, cell, state) {
 }
 
 function linesOf(data, item, runner, state) {
-  const reference = data.runners.findIndex(([other]) => other === state.ref);
+  const reference = referenceOf(data, state);
   const [own, bounds] = absolute(item, runner, state);
   const parts = [el("p", {}, el("b", {}, own), ` ${bounds} ${state.as ? "" : `per ${item.unit}`}`)];
   const compared = comparison(data, item, runner, reference);

@@ -26,6 +26,11 @@ export function spreadOut(data) {
   return data;
 }
 
+/** The place of the runner that the others are compared with. */
+export function referenceOf(data, state) {
+  return data.runners.findIndex(([name]) => name === state.ref);
+}
+
 function pairOf(low, high) {
   return (high * (high - 1)) / 2 + low;
 }

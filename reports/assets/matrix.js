@@ -1,5 +1,5 @@
 // The matrix: its cells for a reference and a measure, and its order.
-import { comparison, mean, triple } from "./data.js";
+import { comparison, mean, referenceOf, triple } from "./data.js";
 import { figureKey, figureReading } from "./figures.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { html } from "./markup.js";
@@ -89,10 +89,6 @@ export function paintNear(table, data, state) {
   for (const row of table.querySelectorAll(ROWS)) waiting.observe(row);
 }
 
-function referenceOf(data, state) {
-  return data.runners.findIndex(([name]) => name === state.ref);
-}
-
 function paintRow(row, data, state) {
   const reference = referenceOf(data, state);
   const item = data.cases[row.dataset.c];
@@ -130,7 +126,7 @@ export function sort(table, data, state) {
   const down = state.sort.startsWith("-");
   const name = state.sort.replace(/^-/, "");
   const runner = data.runners.findIndex(([other]) => other === name);
-  const reference = data.runners.findIndex(([other]) => other === state.ref);
+  const reference = referenceOf(data, state);
   const key = (row) => {
     const item = data.cases[row.dataset.c];
     if (!name) return Number(row.dataset.c);

@@ -1,5 +1,5 @@
 // Tallies of verdicts: of a case in its title.
-import { comparison } from "./data.js";
+import { comparison, referenceOf } from "./data.js";
 
 const KINDS = { f: "faster", s: "slower", eq: "equivalent" };
 // the letters of verdicts that decide nothing
@@ -25,7 +25,7 @@ export function sidesInWords(counts) {
 
 /** Writes the tally of each case in the page, against the chosen reference and of the chosen runners. */
 export function tellTallies(data, state, { cases, hits }) {
-  const reference = data.runners.findIndex(([name]) => name === state.ref);
+  const reference = referenceOf(data, state);
   for (const details of document.querySelectorAll("details.case")) {
     const index = Number(details.dataset.c);
     if (!cases.has(index)) continue;

@@ -1,5 +1,5 @@
 // Which cases and runners the reader's filter leaves, and showing just those.
-import { comparison } from "./data.js";
+import { comparison, referenceOf } from "./data.js";
 import { facts, matches, parse, unknownKeys } from "./filter.js";
 
 let known = null;
@@ -8,7 +8,7 @@ let known = null;
 export function select(data, state) {
   known ??= data.cases.map((item) => data.runners.map((runner) => facts(item, runner)));
   const terms = parse(state.q);
-  const reference = data.runners.findIndex(([name]) => name === state.ref);
+  const reference = referenceOf(data, state);
   const wanted = (list, value) => !list.length || list.includes(value);
   const cases = new Set();
   const runners = new Set();

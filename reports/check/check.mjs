@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
 import { interactions } from "./interactions.mjs";
 import { everywhere, layout, STANDS } from "./layout.mjs";
-import { steps } from "./steps.mjs";
+import { CELLS_TEXT, steps } from "./steps.mjs";
 import { openTab, startBrowser } from "./tab.mjs";
 
 const LOOKS = [
@@ -112,9 +112,7 @@ async function look(one) {
 
 async function interact(kind) {
   const bare = await open({ scheme: "light", width: 1400, script: false });
-  const rendered = await bare.evaluate(
-    `[...document.querySelectorAll("#grid > tbody > tr > td")].map((c) => c.textContent.trim()).join("|")`,
-  );
+  const rendered = await bare.evaluate(CELLS_TEXT);
   await bare.close();
   const page = await open({ scheme: "light", width: 1400, script: true });
   await page.evaluate(`globalThis.rendered = ${JSON.stringify(rendered)}; ""`);

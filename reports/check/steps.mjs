@@ -9,6 +9,9 @@ export function steps(what, body) {
   return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
 }
 
+/** An expression: the text of all cells of the matrix. */
+export const CELLS_TEXT = `[...document.querySelectorAll("#grid > tbody > tr:not(.opened) > td")].map((c) => c.textContent.trim()).join("|")`;
+
 const COMMON = `
 const { unpacked, spreadOut } = (() => {
 ${UNPACKING}
@@ -17,7 +20,7 @@ return { unpacked, spreadOut };
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse(await unpacked($("data")));
 if (data.cases) spreadOut(data);
-const cellsText = () => [...document.querySelectorAll("#grid > tbody > tr:not(.opened) > td")].map((c) => c.textContent.trim()).join("|");
+const cellsText = () => ${CELLS_TEXT};
 const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
 const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
 // A loaded machine may take long to deliver an event.

@@ -102,7 +102,8 @@ def in_both(
         needs = runner if runner in BUILDS else "hyperfine"
         becomes: Fate = "ok" if message is None else fate
         name, where = f"{title}, {word}", language[runner]
-        yield Fault(name, where, play, becomes, message or "", True, needs, scheme=word)
+        said = message or ""
+        yield Fault(name, where, play, becomes, said, slow=True, needs=needs, scheme=word)
 
 
 node_measured = changed

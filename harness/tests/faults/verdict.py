@@ -40,6 +40,8 @@ def of_run(clone: Clone, runner: str, text: str) -> Seen:
     for record in [*clone.latest().verified(), *clone.samples()]:
         if record.runner == runner and record.outcome != "ok":
             return Seen(record.outcome, record.reason or "")
-    cells = (cell for case in clone.analysed().cases for cell in case.cells)
-    unranked = (cell for cell in cells if cell.runner == runner and cell.apart and cell.time)
-    return next((Seen("apart", cell.reason or "") for cell in unranked), Seen("ok", text))
+    for case in clone.analysed().cases:
+        (cell,) = (each for each in case.cells if each.runner == runner)
+        if cell.apart and cell.time and not case.comparisons.against(runner):
+            return Seen("apart", cell.reason or "")
+    return Seen("ok", text)
