@@ -56,6 +56,14 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     assert not clone.values("cold")
 
 
+def test_a_runner_may_have_processes_of_its_own_beside_others(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("family", "family=group,session,daemon")
+    done = clone.sqlitmus(*RUN)
+    assert done.code == 0, done.err
+    assert clone.outcomes() == {"a": "ok", "family": "ok"}
+
+
 def test_a_runner_of_the_core_takes_turns(clone: Clone) -> None:
     clone.core()
     clone.runner("a")

@@ -205,7 +205,7 @@ def hang(_job: object) -> int:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     import subprocess
 
-    subprocess.Popen([sys.executable, "-c", CHILD, str(pids_folder())])
+    subprocess.Popen([sys.executable, "-c", CHILD, str(pids_folder()), str(os.getpid())])
     while True:
         signal.pause()
 
@@ -214,22 +214,27 @@ def leave(kind: str) -> None:
     """Start a process that lives on: in this `group`, in a `session` of its own, or as a `daemon`
     with an `empty` environment or this one's; returns when it runs."""
     kind, _, environment = kind.partition("-")
-    before = set(pids_folder().iterdir())
+    before = started()
     import subprocess
 
+    text = DAEMON + CHILD if kind == "daemon" else CHILD
     subprocess.Popen(
-        [sys.executable, "-c", DAEMON + CHILD if kind == "daemon" else CHILD, str(pids_folder())],
+        [sys.executable, "-c", text, str(pids_folder()), str(os.getpid())],
         start_new_session=kind != "group",
         env={} if environment == "empty" else None,
     )
-    while set(pids_folder().iterdir()) == before:
+    while started() == before:
         time.sleep(0.005)
+
+
+def started() -> set[int]:
+    """Ids of the children that this process ever left; other fakes have the same folder."""
+    return {int(file.stem) for file in pids_folder().glob(f"*.{os.getpid()}")}
 
 
 @contextmanager
 def family(*kinds: str) -> Generator[None]:
     """Such processes live as long as the block, which does not end while a file `hang` exists."""
-    before = set(pids_folder().iterdir())
     for kind in kinds:
         leave(kind)
     try:
@@ -237,8 +242,8 @@ def family(*kinds: str) -> Generator[None]:
     finally:
         while (pids_folder() / "hang").exists():
             time.sleep(0.01)
-        for file in set(pids_folder().glob("[0-9]*")) - before:
-            os.kill(int(file.name), signal.SIGKILL)
+        for pid in started():
+            os.kill(pid, signal.SIGKILL)
 
 
 def hang_with(*kinds: str) -> None:
@@ -258,7 +263,7 @@ if os.fork():
 CHILD = """
 import os, pathlib, signal, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-(pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()
+(pathlib.Path(sys.argv[1]) / f"{os.getpid()}.{sys.argv[2]}").touch()
 while True:
     signal.pause()
 """
