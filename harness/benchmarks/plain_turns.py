@@ -181,16 +181,14 @@ class PlainMeasuring(Measuring):
         task, relay = self.task(slot.case), self._context.relay
         assert isinstance(relay, PlainRelay)
         guests = Guests(self.programs, task, seatings)
-        takes_turns = bool(self.agenda.counts(slot).rounds)
-        together = takes_turns and not isinstance(task, Mix)
-        processor = relay.processor if takes_turns else None
+        together = bool(self.agenda.counts(slot).rounds) and not isinstance(task, Mix)
         if not together and slot.block % 2:
-            guests.play_alone(processor)
+            guests.play_alone(relay.processor)
         relay.guests = guests.seated if together else nobody
         attempts = super()._attempts(slot, seatings)
         relay.guests = nobody
         if not together and not slot.block % 2:
-            guests.play_alone(processor)
+            guests.play_alone(relay.processor)
         if attempts is not None:
             with self.log.open("a", encoding="utf-8") as log:
                 for each in guests.ended:

@@ -58,14 +58,14 @@ def fake(behaviour: str, profile: str) -> Callable[[Stage], Seen]:
     return play
 
 
-def in_one_transaction(*runners: str) -> Callable[[Stage], Seen]:
+def in_one_transaction(*runners: str, scheme: str = "") -> Callable[[Stage], Seen]:
     """JavaScript that begins before an iteration in autocommit, and commits after it."""
 
     def play(stage: Stage) -> Seen:
         clone = stage.real()
         for change in IN_A_TRANSACTION:
             clone.replace(*change)
-        return measured(clone, *runners, case="insert-autocommit", size="s")
+        return measured(clone, *runners, case="insert-autocommit", size="s", scheme=scheme)
 
     return play
 
@@ -126,7 +126,7 @@ FAULTS = [
     Fault(
         "one transaction around an iteration in autocommit, alone",
         "javascript",
-        in_one_transaction("node"),
+        in_one_transaction("node", scheme="process"),
         "apart",
         ONE_TRANSACTION,
         needs=COUNTER,

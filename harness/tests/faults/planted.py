@@ -87,23 +87,18 @@ def in_both(
     title: str,
     case: str,
     *changes: Change,
-    alone: str | None,
-    turns: str | None = None,
+    message: str,
     fate: Fate = "failed",
     runner: str = "node",
     figure: str = "time",
 ) -> Iterator[Fault]:
-    """A change of a runner that is played in turns and alone, with what is said of it: alone
-    nothing for None, in turns the same or `turns`."""
+    """A change of a runner that is played in turns and alone, with what is said of it in both."""
     language: dict[str, Where] = {"node": "javascript", "rust": "rust", "dotnet": "dotnet"}
-    in_turns = ("turns", "", ["python"], alone if turns is None else turns)
-    for word, scheme, beside, message in (in_turns, ("alone", "process", [], alone)):
+    needs = runner if runner in BUILDS else "hyperfine"
+    for word, scheme, beside in (("turns", "", ["python"]), ("alone", "process", [])):
         play = changed(case, *changes, runner=runner, beside=beside, figure=figure, scheme=scheme)
-        needs = runner if runner in BUILDS else "hyperfine"
-        becomes: Fate = "ok" if message is None else fate
         name, where = f"{title}, {word}", language[runner]
-        said = message or ""
-        yield Fault(name, where, play, becomes, said, slow=True, needs=needs, scheme=word)
+        yield Fault(name, where, play, fate, message, slow=True, needs=needs, scheme=word)
 
 
 node_measured = changed

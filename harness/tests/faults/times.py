@@ -43,8 +43,9 @@ def clock_in_turns(old: str, new: str) -> Play:
     return node_measured("get-pk", ("runners/javascript/meeting.js", old, new), beside=["python"])
 
 
-def in_turns(behaviour: str) -> Play:
-    """A fake of that behaviour that takes turns with an honest one, in iterations of many ms."""
+def beside_honest(behaviour: str, scheme: str) -> Play:
+    """A fake of that behaviour and an honest one, measured in this scheme, in iterations of many
+    ms."""
 
     def play(stage: Stage) -> Seen:
         clone = stage.fakes()
@@ -52,7 +53,7 @@ def in_turns(behaviour: str) -> Play:
         clone.runner("honest")
         clone.replace("scenarios/tiny.toml", "operations = 4", "operations = 10_000")
         given = ("--mode", "relayed", "--size", "s", "--case", "get", "--suite", "quick")
-        told = clone.sqlitmus("run", *given)
+        told = clone.sqlitmus("run", *given, "--scheme", scheme)
         assert of_run(clone, "honest", "").fate == "ok"
         return of_run(clone, "planted", told.out + told.err)
 
@@ -259,12 +260,15 @@ FAULTS: list[Fault] = [
         "failed",
         "its stamps and the harness's drift apart by ",
     ),
-    Fault(
-        "half of the CPU time is missing in turns",
-        "fake",
-        in_turns("uses-share=0.5"),
-        "failed",
-        "of CPU time; its thread used ",
+    *(
+        Fault(
+            f"half of the CPU time is missing {word}",
+            "fake",
+            beside_honest("uses-share=0.5", scheme),
+            "failed",
+            "of CPU time; its thread used ",
+        )
+        for word, scheme in (("in turns", "relay"), ("alone", "process"))
     ),
     Fault(
         "latency counted from the actual start",

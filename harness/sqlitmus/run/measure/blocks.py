@@ -5,7 +5,7 @@ starts.
 import statistics
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,7 @@ from sqlitmus.run.measure.agenda import CANARY, Agenda, Slot
 from sqlitmus.run.measure.authors import Authors
 from sqlitmus.run.processes.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
-from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.processes.turns import Turns, lone
 from sqlitmus.run.verify.answers import Answers
 from sqlitmus.run.verify.context import Context
 from sqlitmus.run.verify.invocations import Attempt, Invocations
@@ -391,11 +391,18 @@ class Measuring:
         return True
 
     def _attempts(self, slot: Slot, seatings: Sequence[Seating]) -> list[Attempt] | None:
-        """Those of the `seatings`, of which `slot` is the first; None if they were cut off."""
-        if self.agenda.counts(slot).rounds:
-            return play_whole(
-                self._context, seatings, f"{self._plan.seed}/{slot.block}/{slot.unit}"
-            )
+        """Those of the `seatings`, of which `slot` is the first; None if they were cut off.
+
+        One that could take turns, and does not, is a set of its own: so its clock is seen, too.
+        """
+        counts, case = self.agenda.counts(slot), seatings[0].case
+        by_itself = counts.warmup_ms or lone(case, self._context.catalog.scenarios[case.scenario])
+        if counts.rounds or (self._context.relay and not by_itself):
+            seed = f"{self._plan.seed}/{slot.block}/{slot.unit}"
+            attempts = play_whole(self._context, seatings, seed)
+            if counts.rounds or attempts is None:
+                return attempts
+            return [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
         (seat,) = seatings
         attempt = self._context.invocations.attempt(
             seat.case, seat.runner, "measure", seat.answer, digest=seat.digest

@@ -141,7 +141,7 @@ def freeze(
         fingerprint=context.fingerprint(),
         machine=options.machine or machine.kind(),
         definitions=plan.definitions(context.catalog, cases),
-        processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
+        processor=context.relay and context.relay.processor,
     )
 
 

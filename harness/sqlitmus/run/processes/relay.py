@@ -112,18 +112,9 @@ class Stamp:
         cpu_ns = None if began is None or ended is None else ended - began
         return Turn(iterations, self.unix_us, end.unix_us, cpu_ns)
 
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """A wait between two turns, and the CPU time that was used in it."""
-
-    length_ns: int
-    used_ns: int
-
-    @classmethod
-    def between(cls, end: Stamp, begin: Stamp) -> "Rest":
-        """That from the end of a turn to the begin of the next one."""
-        return cls(begin.steady_ns - end.steady_ns, begin.all_ns - end.all_ns)
+    def rest_until(self, begin: "Stamp") -> tuple[int, int]:
+        """ns from here to `begin`, and the CPU time that was used in them."""
+        return begin.steady_ns - self.steady_ns, begin.all_ns - self.all_ns
 
 
 class Seat:
@@ -156,7 +147,7 @@ class Seat:
         self._writing: proc.WriteLook | None = None
         self._writes: proc.Writes | None = None
         self._turns_seen: list[Turn] = []
-        self._rests: list[Rest] = []
+        self._rests: list[tuple[int, int]] = []
         self._ended: Stamp | None = None
         self._epochs_ns: list[int] = []
         self.lost_ns: list[int] = []
@@ -204,7 +195,7 @@ class Seat:
         together = turn - 1 if last else turn  # before its last one it stands at the barrier
         begin = self._stamp()
         if self._ended:
-            self._rests.append(Rest.between(self._ended, begin))
+            self._rests.append(self._ended.rest_until(begin))
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
@@ -218,6 +209,9 @@ class Seat:
         end = self._ended = self._stamp()
         self._turns_seen.append(begin.turn_until(end, together))
         if last:
+            if not self._rests:  # it had but one turn
+                time.sleep(PAUSE_S)
+                self._rests.append(end.rest_until(self._stamp()))
             if self._begun:
                 self._lost_in_all_ns = proc.between(self._begun, self._look())
             iterations = self._turns.iterations - 1
@@ -234,9 +228,9 @@ class Seat:
     def idle(self) -> float | None:
         """CPU time that it took between its turns, as a share of their length; None where none was
         long enough."""
-        rests = [rest for rest in self._rests if rest.length_ns >= SHORTEST_NS]
-        length_ns = sum(rest.length_ns for rest in rests)
-        return sum(rest.used_ns for rest in rests) / length_ns if rests else None
+        rests = [rest for rest in self._rests if rest[0] >= SHORTEST_NS]
+        length_ns = sum(ns for ns, _ in rests)
+        return sum(used_ns for _, used_ns in rests) / length_ns if rests else None
 
     def pids(self) -> list[int]:
         """Its process."""
@@ -274,7 +268,7 @@ class Seat:
         was_set = self._epochs_ns and max(self._epochs_ns) - min(self._epochs_ns) > CLOCK_SET_NS
         turns = () if was_set else self._turns_seen
         timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes, turns=turns)
-        invocation = collect(timing, self._entry.output)
+        invocation = replace(collect(timing, self._entry.output), idle=self.idle)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)
         return invocation
@@ -300,6 +294,7 @@ class Seat:
 
 
 SHORTEST_NS = 10_000_000  # of a wait that says anything
+PAUSE_S = 0.05  # before the last iteration of a process that waits for nobody
 
 
 class Abandoned(Exception):
@@ -355,7 +350,6 @@ class Relay:
         finally:
             lost = [seat.lost_ns for seat in self._seats]
             looked = [seat.looked for seat in self._seats]
-            idle = [seat.idle for seat in self._seats]
             invocations: list[Invocation] = []
             for number, seat in enumerate(self._seats):
                 invocations.append(seat.leave())
@@ -365,10 +359,8 @@ class Relay:
             raise Abandoned("the machine stood by during it")
         of_laps = _laps(entries, invocations, lost, looked)
         return [
-            replace(invocation, laps=each, idle=share, left=left)
-            for invocation, each, share, left in zip(
-                invocations, of_laps, idle, watch.left, strict=True
-            )
+            replace(invocation, laps=each, left=left)
+            for invocation, each, left in zip(invocations, of_laps, watch.left, strict=True)
         ]
 
     def kill(self) -> None:
