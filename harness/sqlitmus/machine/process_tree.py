@@ -91,11 +91,6 @@ def go_on(process: subprocess.Popen[bytes]) -> None:
         _signal(process.pid, signal.SIGCONT)
 
 
-def cpu_ns(pid: int) -> int:
-    """CPU time so far of `pid` and its descendants that live, in ns; 0 where it cannot be read."""
-    return sum(threads(pid).values())
-
-
 def threads(pid: int) -> dict[int, int]:
     """CPU time so far, in ns, of each thread of `pid` and its descendants that live, by its id.
 

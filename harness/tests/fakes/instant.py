@@ -278,6 +278,7 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(blocks, "play", one_by_one)
         monkeypatch.setattr(context, "prove", believe)
         monkeypatch.setattr(context.Prober, "ask", fresh)
 

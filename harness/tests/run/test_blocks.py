@@ -338,7 +338,6 @@ def test_a_resumed_run_goes_on_with_the_same_work(rehearsing: Desk) -> None:
     """The same counts, warm-ups of each block, operations to begin with, and parameters."""
     rehearsing.clone.runner("b")
     rehearsing.clone.replace("scenarios/modes.toml", "pilot = 1", "pilot = 1\nstagger_ms = 70")
-    rehearsing.monkeypatch.setattr(blocks, "play", one_by_one)
     options: dict[str, Any] = {"mode": "piloted", "cases": ["get", "insert"], "blocks": 9}
     whole = asked(rehearsing)
     assert rehearsing.run(**options).exit == 0

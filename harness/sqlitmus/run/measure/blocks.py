@@ -139,7 +139,9 @@ def _patient(case: PlannedCase) -> bool:
     return case.journal_mode != "wal" or any(name == "busy_timeout" for name, _ in case.pragmas)
 
 
-def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Attempt] | None:
+def play_whole(
+    context: Context, seatings: Sequence[Seating], seed: str, stopped: Callable[[], bool]
+) -> list[Attempt] | None:
     """One set of `seatings`, played again where the machine stood by; None if asked to stop.
 
     Raises NotFit when it stood by each time.
@@ -148,7 +150,7 @@ def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list
     case = seatings[0].case.id
     for _ in range(TRIES):
         try:
-            return play(context.invocations, context.relay, seatings, seed, context.stop.asked)
+            return play(context.invocations, context.relay, seatings, seed, stopped)
         except Abandoned as abandoned:
             if context.stop.requested:
                 return None
@@ -397,17 +399,17 @@ class Measuring:
         """
         counts, case = self.agenda.counts(slot), seatings[0].case
         by_itself = counts.warmup_ms or lone(case, self._context.catalog.scenarios[case.scenario])
-        if counts.rounds or (self._context.relay and not by_itself):
-            seed = f"{self._plan.seed}/{slot.block}/{slot.unit}"
-            attempts = play_whole(self._context, seatings, seed)
-            if counts.rounds or attempts is None:
-                return attempts
-            return [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
+        seed, stop = f"{self._plan.seed}/{slot.block}/{slot.unit}", self._context.stop
+        if counts.rounds:
+            return play_whole(self._context, seatings, seed, stop.asked)
         (seat,) = seatings
-        attempt = self._context.invocations.attempt(
-            seat.case, seat.runner, "measure", seat.answer, digest=seat.digest
-        )
-        return [attempt] if self._context.stop.requested < 2 else None
+        if self._context.relay and not by_itself:
+            attempts = play_whole(self._context, seatings, seed, lambda: stop.requested > 1) or []
+            attempts = [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
+        else:
+            given = (seat.case, seat.runner, "measure", seat.answer)
+            attempts = [self._context.invocations.attempt(*given, digest=seat.digest)]
+        return attempts if stop.requested < 2 else None
 
     def _seating(self, slot: Slot) -> Seating:
         case = self.agenda.counted(slot)

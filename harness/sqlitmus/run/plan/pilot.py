@@ -143,7 +143,7 @@ def _rehearsed(
         answer = answers.of(counted, digest=digest)
         seatings.append(Seating(counted, runner, label, turns, answer, digest))
     context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
-    attempts = blocks.play_whole(context, seatings, case.id)
+    attempts = blocks.play_whole(context, seatings, case.id, context.stop.asked)
     if attempts is None:
         return {}
     seen: dict[str, Settling | None] = {}

@@ -26,7 +26,7 @@ class Binding:
     """
 
     def __init__(self, thread: int, processor: int) -> None:
-        self._thread = thread
+        self.thread = thread
         self._known = {thread}
         everywhere = os.sched_getaffinity(thread)
         self._elsewhere = (everywhere - {processor}) or everywhere
@@ -36,18 +36,13 @@ class Binding:
     def waited_ns(self) -> int:
         """How long the thread has waited for its processor so far, while it could have run; 0 where
         the system does not tell."""
-        times = process_tree.ran_and_waited_ns(self._thread)
+        times = process_tree.ran_and_waited_ns(self.thread)
         return times[1] if times else 0
-
-    def ran_ns(self) -> int | None:
-        """How long the thread has run so far; None where the system does not tell."""
-        times = process_tree.ran_and_waited_ns(self._thread)
-        return times and times[0]
 
     def keep_others_off(self) -> None:
         """Let collectors and compilers, and threads that it has started since, which inherited the
         binding, run on the other processors: they would otherwise take its time."""
-        for thread in process_tree.siblings(self._thread):
+        for thread in process_tree.siblings(self.thread):
             if thread not in self._known:
                 self._known.add(thread)
                 with suppress(OSError):  # it has ended
@@ -210,8 +205,10 @@ class Seat:
         self._turns_seen.append(begin.turn_until(end, together))
         if last:
             if not self._rests:  # it had but one turn
-                time.sleep(PAUSE_S)
-                self._rests.append(end.rest_until(self._stamp()))
+                time.sleep(SETTLES_S)
+                settled = self._stamp()
+                time.sleep(RESTS_S)
+                self._rests.append(settled.rest_until(self._stamp()))
             if self._begun:
                 self._lost_in_all_ns = proc.between(self._begun, self._look())
             iterations = self._turns.iterations - 1
@@ -221,8 +218,9 @@ class Seat:
     def _stamp(self) -> "Stamp":
         now, steady = time.time_ns(), time.monotonic_ns()
         self._epochs_ns.append(now - steady)
-        ran_ns = self._binding and self._binding.ran_ns()
-        return Stamp(now / 1000, steady, ran_ns, sum(map(process_tree.cpu_ns, self.pids())))
+        used = self._threads()
+        ran_ns = self._binding and used.get(self._binding.thread)
+        return Stamp(now / 1000, steady, ran_ns, sum(used.values()))
 
     @property
     def idle(self) -> float | None:
@@ -237,9 +235,7 @@ class Seat:
         return [child.process.pid for child in self._group.children]
 
     def _threads(self) -> dict[int, int]:
-        """CPU time of each of its threads so far; not read where none will be bound."""
-        if self._processor is None:
-            return {}
+        """CPU time of each of its threads so far."""
         return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
     def _look(self) -> proc.Look | None:
@@ -294,7 +290,7 @@ class Seat:
 
 
 SHORTEST_NS = 10_000_000  # of a wait that says anything
-PAUSE_S = 0.05  # before the last iteration of a process that waits for nobody
+SETTLES_S, RESTS_S = 0.05, 0.05  # .NET compiles for up to 25 ms after its work
 
 
 class Abandoned(Exception):

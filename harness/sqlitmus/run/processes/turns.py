@@ -59,11 +59,12 @@ class Turns:
 
 def lone(case: PlannedCase, spec: Scenario) -> bool:
     """Whether processes of `case` cannot take turns: its whole process is what is measured, its
-    counts are fixed, something in it goes on by the clock, or several threads do its work, which
-    begin on one processor when they have waited.
+    counts are fixed, something in it goes on by the clock or is watched meanwhile, or several
+    threads do its work, which begin on one processor when they have waited.
     """
     by_the_clock = bool(spec.rate or spec.writer or spec.latencies)
-    return case.metric == "cold" or case.fixed or case.together or by_the_clock
+    watched = spec.watch_wal or spec.memory_limit_mib is not None
+    return case.metric == "cold" or case.fixed or case.together or by_the_clock or watched
 
 
 def order(seats: int, rounds: int, seed: str) -> list[list[int]]:
