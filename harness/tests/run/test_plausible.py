@@ -17,9 +17,7 @@ from tests.run.test_hyperfine import RESULT
 
 MS, S = 10**6, 10**9
 ALONE = Arrangement(workers=1, processes=1, resets=False, planned=False)
-RESETS = Arrangement(workers=1, processes=1, resets=True, planned=False)
 PLANNED = Arrangement(workers=1, processes=1, resets=False, planned=True)
-EIGHT = Arrangement(workers=8, processes=1, resets=False, planned=False)
 TWO = Arrangement(workers=2, processes=2, resets=False, planned=False)
 MACHINE = Limits(cores=4, memory=8 * 2**30, tick_ns=1)
 TIMING = Timing(S, 800 * MS, 100 * MS, 0, 100 * 2**20)
@@ -80,40 +78,6 @@ def test_iterations_and_phases_are_within_the_life_of_the_process(
         assert reason.endswith("but its process lived 1 s: its clock or its times are wrong")
 
 
-@pytest.mark.parametrize(
-    ("how", "cpu_s", "can"),
-    [
-        (ALONE, 4.2, True),
-        (ALONE, 4.5, False),  # 0.9 s, 2 s of start and 1.5 of the iterations
-        (RESETS, 5.9, True),
-        (RESETS, 6.3, False),
-        (EIGHT, 14.0, True),
-        (EIGHT, 14.3, False),
-        (TWO, 60, True),  # they wait for one another
-    ],
-)
-def test_a_process_does_little_beside_its_iterations(
-    how: Arrangement, cpu_s: float, can: bool
-) -> None:
-    timing = Timing(60 * S, round(cpu_s * S), 0, 0)
-    reason = problem(how, timing, phases_ns={}, cpu_ns=None)
-    assert (reason is None) == can
-    if not can:
-        assert reason == (
-            f"its iterations add up to 0.9 s, and its process used {cpu_s:.3g} s of CPU time: its "
-            "clock or its times are wrong"
-        )
-
-
-def test_who_waits_for_a_disk_or_a_processor_is_not_accused() -> None:
-    assert problem(ALONE, Timing(60 * S, 900 * MS, 0, 0), phases_ns={}) is None
-
-
-def test_a_digest_takes_its_time() -> None:
-    timing = Timing(60 * S, 50 * S, 0, 0)
-    assert problem(ALONE, timing, phases_ns={}, digest="ab" * 32) is None
-
-
 def test_who_waits_in_iterations_and_works_for_a_digest_is_not_accused() -> None:
     """Microsoft.Data.Sqlite sleeps between its tries to get a lock."""
     timing = Timing(12 * S, 10 * S, 0, 0)
@@ -151,25 +115,13 @@ def test_iterations_that_all_take_the_same_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "how", "cores", "reason"),
+    ("ms", "reason"),
     [
-        (900, ALONE, 4, None),
-        (1000, ALONE, 4, "it reports 1 s of CPU time; its whole process used 0.9 s"),
-        (700, ALONE, 1, None),
-        (
-            800,
-            ALONE,
-            1,
-            (
-                "it reports 0.8 s of CPU time in iterations of 0.45 s, more than 1 thread can use: "
-                "its clock or its times are wrong"
-            ),
-        ),
-        (30, ALONE, 4, None),
+        (900, None),
+        (1000, "it reports 1 s of CPU time; its whole process used 0.9 s"),
+        (30, None),
         (
             24,
-            ALONE,
-            4,
             (
                 "it reports 0.024 s of CPU time in iterations of 0.45 s; its whole process used "
                 "0.9 s in 1 s"
@@ -177,9 +129,8 @@ def test_iterations_that_all_take_the_same_time() -> None:
         ),
     ],
 )
-def test_cpu_time(ms: int, how: Arrangement, cores: int, reason: str | None) -> None:
-    machine = Limits(cores, MACHINE.memory, 1)
-    assert problem(how, machine=machine, cpu_ns=ms * MS) == reason
+def test_cpu_time(ms: int, reason: str | None) -> None:
+    assert problem(cpu_ns=ms * MS) == reason
 
 
 READING = replace(ALONE, never_waits=True)

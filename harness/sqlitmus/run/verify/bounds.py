@@ -87,15 +87,8 @@ def megabytes(count: float) -> str:
 # Iterations, phases and latencies: they fit into the life of their process, and fill it. Pure.
 
 
-START_NS = 2e9
-"""CPU time of start, compilation, read-back, inspection and end of a process."""
-WORKER_NS = 500e6
-"""The same of each further worker."""
 TURN_NS = 200e3
-"""Between two iterations, for each worker: the meeting of threads, transactions, sampling."""
-BESIDE, RESETS = 1.5, 3.5
-"""What else is done beside iterations, helping threads included, as a share of their time: in
-general, and with a reset."""
+"""Between two iterations: a transaction, sampling."""
 LEAST_NS, TICKS = 100, 10
 """An iteration holds two looks at the clock and a call of SQLite, and 10 steps of its clock."""
 STILL_NS, STILL = 100e3, 10
@@ -284,37 +277,11 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
         )
 
 
-def rest(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
-    """What the process did beside its iterations is no more than what there is to do.
-
-    In CPU time: an overloaded machine and a slow disk stretch the wall time, without a bound.
-    """
-    timed = timed_ns(result)
-    # several processes wait for one another, and a digest takes many times its iteration
-    if timed and how.processes == 1 and result.digest is None:
-        used = timing.user_ns + timing.system_ns
-        yield Held(
-            "CPU time beside iterations",
-            used - timed * how.workers,
-            _most_beside_ns(result, how),
-            f"its iterations add up to {seconds(timed)}, and its process used {seconds(used)} of "
-            "CPU time: its clock or its times are wrong",
-        )
-
-
-def _most_beside_ns(result: Result, how: Arrangement) -> float:
-    """How much CPU time a process may use beside its iterations."""
-    turns = (len(result.warmup_ns) + len(result.iterations_ns)) * how.workers
-    share = RESETS if how.resets else BESIDE
-    start = START_NS + WORKER_NS * (how.workers - 1)
-    return start + TURN_NS * turns + share * timed_ns(result)
-
-
 # CPU time, memory and events: no more than the process and the machine have, and no less. Pure.
 
 
-CPU_NS, CPU, HELPERS = 50e6, 1.5, 4
-"""A tick of CPU clocks on each side; the share of helping threads, and how many there are."""
+CPU_NS = 50e6
+"""A tick of CPU clocks on each side."""
 TICK_NS, UNEVEN = 16e6, 10
 """A tick of the coarsest CPU clock, which may pass unseen; how much more of its CPU time than of
 its wall time a process may spend beside its iterations, as where these wait for a disk."""
@@ -330,8 +297,8 @@ EVENT_NS = 10
 """No page fault and no switch of threads takes less."""
 
 
-def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
-    """CPU time of the iterations, against the whole process and the threads."""
+def cpu(timing: Timing, result: Result) -> Iterator[Held]:
+    """CPU time of the iterations, against the whole process."""
     if result.cpu_ns is None or not result.iterations_ns:
         return
     used, timed = result.cpu_ns, sum(result.iterations_ns)
@@ -341,14 +308,6 @@ def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Ite
         used,
         CLOCKS * whole + CPU_NS,
         f"it reports {seconds(used)} of CPU time; its whole process used {seconds(whole)}",
-    )
-    threads = min(limits.cores, how.workers + HELPERS * how.processes)
-    yield Held(
-        "CPU time within iterations times threads",
-        used,
-        CPU * threads * timed + CPU_NS,
-        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}, more than "
-        f"{counted(threads, 'thread')} can use: its clock or its times are wrong",
     )
     if result.digest is not None:  # it works for its digest, and waits for locks in its iterations
         return
@@ -452,8 +411,7 @@ def held(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> It
     yield from of_workers(timing, result, how)
     yield from clock(result, limits)
     yield from turns(timing, result, how)
-    yield from rest(timing, result, how)
-    yield from cpu(timing, result, how, limits)
+    yield from cpu(timing, result)
     yield from busy(timing, result, how)
     yield from log(timing, result, how)
     yield from memory(timing, result, how, limits)
