@@ -90,14 +90,6 @@ def test_each_folder_says_in_a_sentence_what_lives_there(folder: Path) -> None:
 
 
 VAGUE = {"found", "one", "known", "wanted", "said", "own", "kept", "asked", "there", "told"}
-# Functions with a vague local name, by room; rooms without a number have none. It only goes down.
-VAGUE_AT_MOST = {
-    "analysis": 35,
-    "cli": 1,
-    "compare": 6,
-    "results": 2,
-    "stats": 1,
-}
 
 
 def vague(room: str) -> list[str]:
@@ -120,8 +112,7 @@ def locals_of(function: ast.FunctionDef) -> Iterator[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_local_names_say_what_the_value_is(room: str) -> None:
-    places = vague(room)
-    assert len(places) <= VAGUE_AT_MOST.get(room, 0), "\n".join(places)
+    assert not vague(room)
 
 
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.

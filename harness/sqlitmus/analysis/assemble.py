@@ -194,14 +194,14 @@ def _whose(plan: Plan) -> str | None:
     return plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
 
 
-def _reference(plan: Plan, wanted: str | None) -> str:
-    name = plan.reference if wanted is None else wanted
+def _reference(plan: Plan, option: str | None) -> str:
+    name = plan.reference if option is None else option
     present = [runner.name for runner in plan.runners if runner.missing is None]
     if name in present:
         return name
-    if wanted is not None:
+    if option is not None:
         raise UsageError(
-            f"{wanted!r} cannot be the reference: it took no part in this run. "
+            f"{option!r} cannot be the reference: it took no part in this run. "
             f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
     return present[0] if present else name
@@ -246,14 +246,14 @@ def measures(
     `values` is cases x series x blocks, NaN where there is none, the canary the last series;
     `work` says per case how far the runners did the same. Verdicts are corrected together.
     """
-    own = names.index(reference)
+    base = names.index(reference)
     runners = _only(values, map(figure.shown, work))[:, :-1]
     shape = runners.shape[:2]
     typical = optional(_over_blocks(figure, runners.reshape(-1, runners.shape[2])))
     if not any(map(figure.compared, work)):
         return _by_case([None if v is None else Measure(v) for v in typical], shape[1])
     equal = _only(values, map(figure.compared, work))
-    of = compare_with(equal[:, :-1], own, question)
+    of = compare_with(equal[:, :-1], base, question)
     columns = (typical, ratios(of.logs.mean, of.low, of.high), of.verdicts.names().tolist())
     flat = [
         None
@@ -273,9 +273,9 @@ def _over_blocks(figure: Figure, rows: Array) -> Array:
     """One value per row of blocks; NaN without any."""
     if figure.over_blocks == "median":
         return medians(rows).value
-    known = ~np.isnan(rows)
-    count = known.sum(axis=1)
-    total = np.where(known, rows, 0.0).sum(axis=1)
+    finite = ~np.isnan(rows)
+    count = finite.sum(axis=1)
+    total = np.where(finite, rows, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 

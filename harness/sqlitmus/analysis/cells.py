@@ -45,7 +45,7 @@ def judge(run: RunData) -> Outcomes:
 
     The canary is the same program, so its bad invocations count against the runner that it repeats.
     """
-    samples, runners, wanted = run.samples, run.plan.runners, run.plan.cells
+    samples, runners, cells = run.samples, run.plan.runners, run.plan.cells
     twins = run.plan.twins()
     impossible = _impossible(samples)
     bad = ((samples.code == FAILED) | (samples.code == WRONG) | impossible).any(axis=2)
@@ -61,14 +61,14 @@ def judge(run: RunData) -> Outcomes:
         row: list[CellOutcome] = []
         why: list[str | None] = []
         for r, runner in enumerate(runners):
-            selected = runner.name in wanted.get(case.id, ())
-            found = _verified(runner, run.checks.get((case.id, runner.name)), selected)
-            expected[c, r] &= found[0] == "ok"
-            if found[0] == "ok" and not usable[c][r]:
-                own = [r, -1] if twins and r == twins[c] else [r]
-                found = _measured(samples, impossible, c, own)
-            row.append(found[0])
-            why.append(found[1])
+            selected = runner.name in cells.get(case.id, ())
+            result = _verified(runner, run.checks.get((case.id, runner.name)), selected)
+            expected[c, r] &= result[0] == "ok"
+            if result[0] == "ok" and not usable[c][r]:
+                places = [r, -1] if twins and r == twins[c] else [r]
+                result = _measured(samples, impossible, c, places)
+            row.append(result[0])
+            why.append(result[1])
         ok[c, : len(row)] = [outcome == "ok" for outcome in row]
         outcomes.append(row)
         reasons.append(why)
@@ -353,8 +353,8 @@ def _kind(counts: Counts) -> NoticeKind | None:
 
 def answered(run: RunData, case: PlannedCase) -> dict[str, Verified]:
     """Per runner the check of its cell, of those that passed."""
-    found = ((runner.name, run.checks.get((case.id, runner.name))) for runner in run.plan.runners)
-    return {name: check for name, check in found if check is not None and check.outcome == "ok"}
+    checks = ((runner.name, run.checks.get((case.id, runner.name))) for runner in run.plan.runners)
+    return {name: check for name, check in checks if check is not None and check.outcome == "ok"}
 
 
 def disagree(checks: dict[str, Verified]) -> bool:
@@ -546,9 +546,9 @@ def _drifts(samples: Samples, n_runners: int) -> tuple[list[list[float | None]],
     values: list[list[float | None]] = usable.tolist()
     positions: list[list[int]] = position.tolist()
     for place in np.flatnonzero(~present.all(axis=1) | np.isnan(usable).any(axis=1)).tolist():
-        kept = present[place]
-        values[place] = optional(usable[place, kept])
-        positions[place] = position[place, kept].tolist()
+        blocks = present[place]
+        values[place] = optional(usable[place, blocks])
+        positions[place] = position[place, blocks].tolist()
     return values, positions
 
 
@@ -559,9 +559,9 @@ def _overheads(run: RunData, times: Array) -> list[Interval | None]:
     none: list[Interval | None] = [None] * (len(run.plan.cases) * len(names))
     if floor is None:
         return none
-    own = names.index(floor)
-    differences = times[:, : len(names)] - times[:, own : own + 1]
-    differences[:, own] = np.nan
+    place = names.index(floor)
+    differences = times[:, : len(names)] - times[:, place : place + 1]
+    differences[:, place] = np.nan
     differences[[not has_overhead(case) for case in run.plan.cases]] = np.nan
     means = trimmed_means(differences.reshape(-1, times.shape[2]), resolution=_RESOLUTION_NS)
     low, high = means.interval()

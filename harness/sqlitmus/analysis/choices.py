@@ -299,7 +299,7 @@ def changes_in(
             and at <= MOST
         ]
         if ahead:
-            at, name, ratio = min(ahead, key=lambda one: one[0])
+            at, name, ratio = min(ahead, key=lambda entry: entry[0])
             yield Change(case, name, ratio, calls=at)
 
 

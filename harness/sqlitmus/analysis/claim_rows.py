@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil, exp, floor, inf, log, log1p
 from typing import NamedTuple
 
@@ -74,16 +75,16 @@ class Series:
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
-        found = self._cases.get(case)
-        if found is None or runner not in self._names:
-            what = case if found is None else runner
+        place = self._cases.get(case)
+        if place is None or runner not in self._names:
+            what = case if place is None else runner
             raise NotHereError(f"{what} is not part of this run")
         series = self._names.index(runner)
-        outcome = self._outcomes.outcome[found][series]
+        outcome = self._outcomes.outcome[place][series]
         if outcome != "ok":
-            reason = self._outcomes.reason[found][series]
+            reason = self._outcomes.reason[place][series]
             raise NotHereError(f"{runner} in {case}: {outcome}: {reason}", outcome, reason or "")
-        return Spot(found, series)
+        return Spot(place, series)
 
     def pair(self, base: Cell, new: Cell, metric: str) -> tuple[Spot, Spot]:
         """Where two cells are whose figures can be compared; raises NotHereError where one was not
@@ -343,7 +344,7 @@ def _beside(run: RunData, draft: Draft) -> Draft:
         [block.authors.get(f"{claim.name}/{each}") for block in run.blocks]
         for each in draft.programs
     ]
-    problems = [f"failed: {one.problem}" for side in sides for one in side if one and one.problem]
+    problems = [f"failed: {each.problem}" for each in chain(*sides) if each and each.problem]
     if claim.name not in run.plan.sources:
         problems = ["not run: give --source"]
     elif not problems and not any(map(any, sides)):
@@ -351,9 +352,7 @@ def _beside(run: RunData, draft: Draft) -> Draft:
     if problems:
         return replace(draft, row=replace(draft.row, no_theirs=problems[0]))
     field = PROCESS.get(draft.group.metric, "printed_ns")
-    of = [
-        np.array([one and getattr(one, field) for one in side], dtype=np.float64) for side in sides
-    ]
+    of = [np.array([e and getattr(e, field) for e in side], dtype=np.float64) for side in sides]
     return replace(draft, theirs=(of[0], of[1]))
 
 

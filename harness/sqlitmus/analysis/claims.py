@@ -39,12 +39,12 @@ _THREADS = ("workers", "processes")
 
 
 # Label, runner and place of cells that are here.
-Found = list[tuple[str, str, Spot]]
+Located = list[tuple[str, str, Spot]]
 
 
 def _cells(
     series: Series, table: claims.ClaimTable, leave_out: Sequence[str] = ()
-) -> tuple[Found, list[str]]:
+) -> tuple[Located, list[str]]:
     """The cells of a table that are here, and why the others are not.
 
     A label has the axes that vary among them, as text; it is empty where none does.
@@ -68,18 +68,18 @@ def _cells(
         axes = [f"{axis}={value}" for axis, value in case.axes.items() if axis in varying]
         return ", ".join([case.title, *axes] if several else axes)
 
-    found = [(label(case), *spot) for case, spot in zip(cases, spots, strict=True)]
-    return found, list(dict.fromkeys(absent))
+    cells = [(label(case), *spot) for case, spot in zip(cases, spots, strict=True)]
+    return cells, list(dict.fromkeys(absent))
 
 
 def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
-    found, absent = _cells(series, table)
-    typical = [series.typical(table.metric, spot) for *_, spot in found]
+    cells, absent = _cells(series, table)
+    typical = [series.typical(table.metric, spot) for *_, spot in cells]
     order = sorted(
-        range(len(found)), key=lambda n: inf if (figure := typical[n]) is None else figure.value
+        range(len(cells)), key=lambda n: inf if (figure := typical[n]) is None else figure.value
     )
     times = [figure.value for n in order if (figure := typical[n])]
-    places = [_place(series, *found[n]) for n in order]
+    places = [_place(series, *cells[n]) for n in order]
     return Ranking(table.title, table.metric, times, places, absent)
 
 
@@ -107,8 +107,8 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
 
 
 def _value(series: Series, metric: str, spot: Spot) -> float | None:
-    found = series.typical(metric, spot)
-    return found and found.value
+    figure = series.typical(metric, spot)
+    return figure and figure.value
 
 
 def _load(series: Series, spot: Spot) -> Load:
@@ -120,12 +120,12 @@ def _load(series: Series, spot: Spot) -> Load:
 
 
 def _threads(series: Series, table: claims.ClaimTable) -> Threads:
-    found, absent = _cells(series, table, _THREADS)
+    cells, absent = _cells(series, table, _THREADS)
     have = cores(series.run.machine)
     lines: dict[str, list[ThreadPoint]] = {}
-    several = len({runner for _, runner, _ in found}) > 1 or not any(label for label, *_ in found)
+    several = len({runner for _, runner, _ in cells}) > 1 or not any(label for label, *_ in cells)
     rates = table.metric in _RATES
-    for label, runner, spot in found:
+    for label, runner, spot in cells:
         case = series.case(spot)
         value = series.typical(table.metric, spot)
         if value is None:
@@ -148,9 +148,9 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
 
 
 def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
-    found, absent = _cells(series, table)
+    spots, absent = _cells(series, table)
     cells: list[Latencies] = []
-    for label, runner, spot in found:
+    for label, runner, spot in spots:
         if not (buckets := series.run.details_of(*spot).buckets):
             case = series.case(spot).id
             absent.append(f"{runner} in {case}: latencies were not recorded")
@@ -166,8 +166,8 @@ def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list
     series = Series(run, outcomes)
     groups = claim_groups(run, series)
     return [
-        _claim(run, series, claim, found, runners)
-        for claim, found in zip(run.plan.claims, groups, strict=True)
+        _claim(run, series, claim, group, runners)
+        for claim, group in zip(run.plan.claims, groups, strict=True)
     ]
 
 

@@ -139,9 +139,9 @@ def _figures(
             "AND figure = (SELECT id FROM figure WHERE name = ?)",
             (run, name),
         )
-        kept = [(flat[sample], value) for sample, value in rows if sample in flat]
-        if kept:
-            at, values = zip(*kept, strict=True)
+        entries = [(flat[sample], value) for sample, value in rows if sample in flat]
+        if entries:
+            at, values = zip(*entries, strict=True)
             whole[list(at)] = values
         return whole.reshape(shape)
 
@@ -239,28 +239,28 @@ class RunData:
         """What the processes of that cell told beyond their figures, perhaps nothing."""
         return self.details.get((case, series), Details())
 
-    def only(self, wanted: Sequence[str]) -> Self:
+    def only(self, option: Sequence[str]) -> Self:
         """The run as if only these runners had taken part, in its own order. Raises UsageError for
         one that did not, and for a run whose cases are compared with each other."""
         plan, names = self.plan, self.plan.names
-        for name in wanted:
+        for name in option:
             if name not in names:
                 raise UsageError(f"-r {name}: {unknown('runner', name, names)}")
         if plan.kind != "suite":
             raise UsageError(
                 f"-r: {plan.run} is of the kind {plan.kind}; only a suite's can choose"
             )
-        series = [place for place, name in enumerate(names) if name in wanted]
-        kept = [names[place] for place in series]
-        twins = {case: name if name in kept else "" for case, name in plan.canaries.items()}
+        series = [place for place, name in enumerate(names) if name in option]
+        left = [names[place] for place in series]
+        twins = {case: name if name in left else "" for case, name in plan.canaries.items()}
         chosen = plan.model_copy(
             update={
                 "runners": [plan.runners[place] for place in series],
-                "cells": {case: [n for n in of if n in kept] for case, of in plan.cells.items()},
-                "reference": plan.reference if plan.reference in kept else kept[0],
-                "canary": plan.canary if plan.canary in kept else None,
-                "canaries": twins if plan.canary in kept else {},
-                "floor": plan.floor if plan.floor in kept else None,
+                "cells": {case: [n for n in of if n in left] for case, of in plan.cells.items()},
+                "reference": plan.reference if plan.reference in left else left[0],
+                "canary": plan.canary if plan.canary in left else None,
+                "canaries": twins if plan.canary in left else {},
+                "floor": plan.floor if plan.floor in left else None,
             }
         )
         series.append(len(names))  # the canary

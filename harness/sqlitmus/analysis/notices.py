@@ -17,7 +17,7 @@ from sqlitmus.vocabulary.text import some
 def emulated(run: RunData) -> dict[str, str]:
     """The runners whose process is of another architecture, and of which."""
     runners = ((runner.name, runner.description) for runner in run.plan.runners)
-    return foreign(run, {name: told.identity.architecture for name, told in runners if told})
+    return foreign(run, {name: each.identity.architecture for name, each in runners if each})
 
 
 def foreign(run: RunData, programs: Mapping[str, str]) -> dict[str, str]:
@@ -26,10 +26,10 @@ def foreign(run: RunData, programs: Mapping[str, str]) -> dict[str, str]:
     None is foreign where it, or the machine, does not tell.
     """
     machine = named(run.machine.get("architecture", UNKNOWN))
-    known = {name: named(built) for name, built in programs.items()}
+    architectures = {name: named(built) for name, built in programs.items()}
     return {
         name: built
-        for name, built in known.items()
+        for name, built in architectures.items()
         if UNKNOWN not in (machine, built) and built != machine
     }
 
@@ -157,13 +157,13 @@ def _restless(run: RunData) -> Iterable[Notice]:
 
 
 def _per_cell(
-    run: RunData, kind: NoticeKind, told: Mapping[tuple[int, int], str]
+    run: RunData, kind: NoticeKind, texts: Mapping[tuple[int, int], str]
 ) -> Iterable[Notice]:
     """What is told of cells, by case and series; a canary is its runner once more."""
     names = run.plan.names
     values = {
         f"{run.plan.cases[case].id}/{names[series]}": text
-        for (case, series), text in told.items()
+        for (case, series), text in texts.items()
         if series < len(names)
     }
     if values:

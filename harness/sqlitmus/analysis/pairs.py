@@ -54,11 +54,11 @@ class Question:
     @classmethod
     def of(cls, plan: Plan) -> "Question":
         """What the plan asks."""
-        asked = (plan.margin, plan.correction, plan.sessions)
+        common = (plan.margin, plan.correction, plan.sessions)
         if plan.gate is not None or plan.looks == 1:
-            return cls(*asked, pocock(plan.looks))
+            return cls(*common, pocock(plan.looks))
         early = [case.id in plan.ended for case in plan.cases]
-        return cls(*asked, shares=np.array([share(plan.looks, early=e) for e in early]))
+        return cls(*common, shares=np.array([share(plan.looks, early=e) for e in early]))
 
     def share(self, each: int) -> Array | float:
         """That of each row, where every case has `each`."""
@@ -241,15 +241,15 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
     """Per case all pairs in columns."""
     low, high = pairs.logs.interval()
     width = len(pairs.indices)
-    known: list[bool] = (~np.isnan(pairs.logs.mean)).tolist()
+    has_ratio: list[bool] = (~np.isnan(pairs.logs.mean)).tolist()
     words: list[Verdict] = pairs.verdicts.names().tolist()
     needed: list[int] = pairs.needed.tolist()
     columns: list[list[Any]] = [
         optional(np.exp(pairs.logs.mean)),
         optional(np.exp(low)),
         optional(np.exp(high)),
-        [word if there else None for word, there in zip(words, known, strict=True)],
-        np.where(known, pairs.logs.count, 0).tolist(),
+        [word if has else None for word, has in zip(words, has_ratio, strict=True)],
+        np.where(has_ratio, pairs.logs.count, 0).tolist(),
         [number or None for number in needed],
         optional(pairs.p),
         optional(pairs.adjusted),
@@ -273,8 +273,8 @@ def detectable(pairs: Pairs, question: Question) -> list[float | None]:
     needed[pairs.verdicts.are(Verdict.NOT_TESTABLE)] = np.nan
     rows = needed.reshape(pairs.cases, len(pairs.indices))
     least = np.full(len(rows), np.nan)
-    known = ~np.isnan(rows).all(axis=1)
-    least[known] = np.nanmedian(rows[known], axis=1)
+    testable = ~np.isnan(rows).all(axis=1)
+    least[testable] = np.nanmedian(rows[testable], axis=1)
     return optional(np.expm1(least))
 
 

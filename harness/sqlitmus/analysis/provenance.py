@@ -106,13 +106,13 @@ def notices(cases: Sequence[Case], floor: str | None) -> Iterable[Notice]:
 
 
 def _gathered(
-    kind: NoticeKind, cases: Sequence[Case], told: Callable[[Case, Counted], Counted]
+    kind: NoticeKind, cases: Sequence[Case], calls_of: Callable[[Case, Counted], Counted]
 ) -> Iterable[Notice]:
-    """One notice for all cases of which `told` gives the same."""
+    """One notice for all cases of which `calls_of` gives the same."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for case in cases:
         counted = {cell.runner: cell.syncs for cell in case.cells if cell.syncs}
-        values = tuple((name, syncs.calls()) for name, syncs in told(case, counted).items())
+        values = tuple((name, syncs.calls()) for name, syncs in calls_of(case, counted).items())
         if values:
             alike.setdefault(values, []).append(case.id)
     for values, names in alike.items():
@@ -290,12 +290,12 @@ def runners(plan: Plan) -> list[Runner]:
     return [
         Runner(
             **runner.model_dump(exclude={"description"}),
-            runtime_version=known.identity.runtime.version if known else None,
-            driver_version=known.identity.driver.version if known else None,
-            sqlite_version=known.sqlite.version if known else None,
+            runtime_version=description.identity.runtime.version if description else None,
+            driver_version=description.identity.driver.version if description else None,
+            sqlite_version=description.sqlite.version if description else None,
         )
         for runner in plan.runners
-        for known in (runner.description,)
+        for description in (runner.description,)
     ]
 
 
@@ -305,12 +305,12 @@ def facts(run: RunData) -> list[Fact]:
     A runner that could not be asked is left out of a row.
     """
     described = {r.name: r.description for r in run.plan.runners if r.description is not None}
-    asked: dict[tuple[str, str], dict[str, str]] = {}
+    by_runner: dict[tuple[str, str], dict[str, str]] = {}
     for runner, description in described.items():
         for group, name, value in _asked(description):
-            asked.setdefault((group, name), {})[runner] = value
+            by_runner.setdefault((group, name), {})[runner] = value
     return [
-        *(_fact(group, name, values) for (group, name), values in asked.items()),
+        *(_fact(group, name, values) for (group, name), values in by_runner.items()),
         *_compile_options(described),
         *_engine(run),
         *_pragmas(run),

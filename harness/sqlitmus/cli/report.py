@@ -86,8 +86,8 @@ def _merged(merged: "Merged", machine: str | None, format_: str, reference: str 
         against = reference_of(merged, reference)
         surveyed = list(surveys(merged, against, pack if format_ == "html" else no_page))
         report = merged_report(merged, surveyed, against)
-        return text_of(report, format_, [one.page for one in surveyed])
-    named = {one.name: one for one in merged.machines}
+        return text_of(report, format_, [each.page for each in surveyed])
+    named = {each.name: each for each in merged.machines}
     if machine not in named:
         raise UsageError(
             f"there is no machine {machine!r} in {merged.file.parent}; expected one of "

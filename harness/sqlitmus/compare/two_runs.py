@@ -25,11 +25,11 @@ _SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
 def same_machine(base: RunData, new: RunData) -> None:
     """Raise UsageError for runs of different machines."""
     for fact in _SAME:
-        one, other = base.machine.get(fact), new.machine.get(fact)
-        if one != other:
+        before, after = base.machine.get(fact), new.machine.get(fact)
+        if before != after:
             raise UsageError(
-                f"the runs are of different machines: {fact} is {one or 'unknown'} in "
-                f"{base.plan.run} and {other or 'unknown'} in {new.plan.run}. Times of different "
+                f"the runs are of different machines: {fact} is {before or 'unknown'} in "
+                f"{base.plan.run} and {after or 'unknown'} in {new.plan.run}. Times of different "
                 "machines are not compared; measure both on one."
             )
 
@@ -159,12 +159,12 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         floor=None,
         headline=[Unpaired(controls)],
         notices=[
-            *(replace(n, run=one.run) for one in (old, fresh) for n in one.notices),
+            *(replace(n, run=report.run) for report in (old, fresh) for n in report.notices),
         ],
         canary=None,
         blocks=[],
         runners=[
-            _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
+            _runner(report, subject, name) for report, name in zip((old, fresh), names, strict=True)
         ],
         groups=groups,
         standings=standings(pairs, ok, of, groups, question),
@@ -175,21 +175,21 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     )
 
 
-def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:
+def _subject(base: RunData, new: RunData, runner: str | None) -> tuple[str, list[str]]:
     """The runner to compare, and those that are in both runs and did not change."""
     old = {r.name: r for r in base.plan.runners if r.missing is None}
     fresh = {r.name: r for r in new.plan.runners if r.missing is None}
     common = [name for name in old if name in fresh]
     changed = [name for name in common if old[name].description != fresh[name].description]
-    if wanted is None and len(changed) == 1:
-        wanted = changed[0]
-    if wanted is None or wanted not in common:
-        what = "is not in both runs" if wanted else "is meant is not clear"
+    if runner is None and len(changed) == 1:
+        runner = changed[0]
+    if runner is None or runner not in common:
+        what = "is not in both runs" if runner else "is meant is not clear"
         raise UsageError(
             f"which runner {what}: {listed(changed) or 'none'} changed; choose with -r one of "
             f"{', '.join(common) or 'none (no runner is in both)'}"
         )
-    return wanted, [name for name in common if name not in changed and name != wanted]
+    return runner, [name for name in common if name not in changed and name != runner]
 
 
 def _case(
@@ -201,19 +201,19 @@ def _case(
     columns: Comparisons,
     least: float | None,
 ) -> Case:
-    found = [next(c for c in one.cases if c.id == case_id) for one in (old, fresh)]
+    cases = [next(c for c in report.cases if c.id == case_id) for report in (old, fresh)]
     cells = [
         _renamed(next(c for c in case.cells if c.runner == subject), name)
-        for case, name in zip(found, names, strict=True)
+        for case, name in zip(cases, names, strict=True)
     ]
     return replace(
-        found[1],
+        cases[1],
         cells=cells,
         comparisons=columns,
         canary=None,
         detectable=least,
-        checks="\n".join(dict.fromkeys(case.checks for case in found)),
-        work="\n".join(dict.fromkeys(case.work for case in found)),
+        checks="\n".join(dict.fromkeys(case.checks for case in cases)),
+        work="\n".join(dict.fromkeys(case.work for case in cases)),
     )
 
 
@@ -229,8 +229,8 @@ def _renamed(cell: Cell, name: str) -> Cell:
 
 
 def _runner(report: Report, subject: str, name: str) -> Runner:
-    found = next(runner for runner in report.runners if runner.name == subject)
-    return replace(found, name=name, role="runner")
+    original = next(runner for runner in report.runners if runner.name == subject)
+    return replace(original, name=name, role="runner")
 
 
 def _facts(old: Report, fresh: Report, subject: str, names: Sequence[str]) -> list[Fact]:
@@ -240,6 +240,6 @@ def _facts(old: Report, fresh: Report, subject: str, names: Sequence[str]) -> li
             if subject in fact.values:
                 values.setdefault((fact.group, fact.name), {})[name] = fact.values[subject]
     return [
-        Fact(group, name, found, differs=len(set(found.values())) > 1 or len(found) < len(names))
-        for (group, name), found in values.items()
+        Fact(group, name, by_run, differs=len(set(by_run.values())) > 1 or len(by_run) < len(names))
+        for (group, name), by_run in values.items()
     ]

@@ -98,13 +98,13 @@ class Comparisons:
 
     def against(self, reference: str) -> dict[str, Contrast]:
         """All that can be compared with `reference`, by runner."""
-        found = ((name, self.of(name, reference)) for name in self.runners)
-        return {name: one for name, one in found if one is not None}
+        contrasts = ((name, self.of(name, reference)) for name in self.runners)
+        return {name: contrast for name, contrast in contrasts if contrast is not None}
 
     def __iter__(self) -> Iterator[Contrast]:
         """Every ordered pair that has a ratio, by runner, then reference."""
-        found = (self.of(*pair) for pair in permutations(self.runners, 2))
-        return (one for one in found if one is not None)
+        contrasts = (self.of(*pair) for pair in permutations(self.runners, 2))
+        return (contrast for contrast in contrasts if contrast is not None)
 
 
 def place(i: int, j: int) -> int:

@@ -65,10 +65,10 @@ def _together(each: tuple[Steady, ...]) -> Steady:
     `fastest_ns` is that of the middle process: the machine may be slow when one begins.
     """
     needed = ceil(AGREEMENT * len(each))
-    fastest_ns = float(np.median([one.fastest_ns for one in each]))
-    flat = [one for one in each if one.kind == "flat"]
-    steady = [one for one in each if one.kind in {"flat", "warm-up"}]
-    slower = [one for one in each if one.kind == "slowdown"]
+    fastest_ns = float(np.median([process.fastest_ns for process in each]))
+    flat = [process for process in each if process.kind == "flat"]
+    steady = [process for process in each if process.kind in {"flat", "warm-up"}]
+    slower = [process for process in each if process.kind == "slowdown"]
     kinds: list[tuple[Steadiness, list[Steady]]] = [
         ("flat", flat),
         ("warm-up", steady),
@@ -76,7 +76,7 @@ def _together(each: tuple[Steady, ...]) -> Steady:
     ]
     for kind, members in kinds:
         if len(members) >= needed:
-            starts = sorted((one.iteration or 0, one.elapsed_ns or 0.0) for one in members)
+            starts = sorted((m.iteration or 0, m.elapsed_ns or 0.0) for m in members)
             return Steady(kind, *starts[needed - 1], fastest_ns)
     return Steady("no steady state", None, None, fastest_ns)
 
