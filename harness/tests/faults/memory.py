@@ -128,7 +128,7 @@ FAULTS = [
         "javascript",
         node_measured("get-pk", FIRST_COUNTS_AGAIN),
         "wrong",
-        f"{STALE}`get` (prepared, object) returned the old ones",
+        "that is the answer to the first iteration",
         slow=True,
     ),
     Fault(
