@@ -155,7 +155,7 @@ FAULTS: list[Fault] = [
     Fault(
         "no CPU time",
         "javascript",
-        clock(SPENT, "", "iterations.js", "all-table"),
+        clock(SPENT, ";", "iterations.js", "all-table"),
         "failed",
         "it reports 0 ns of CPU time in iterations of ",
         slow=True,
