@@ -168,12 +168,12 @@ def children() -> list[int]:
     return []
 
 
-def ran_and_waited_ns(thread: int) -> tuple[int, int] | None:
-    """Nanoseconds that a thread has run since its start, exact while it waits, and that it was
-    ready to run and waited for a processor; None where the system does not tell."""
+def waited_ns(thread: int) -> int:
+    """Nanoseconds that a thread was ready to run and waited for a processor since its start; 0
+    where the system does not tell."""
     with suppress(OSError, ValueError):
-        return _schedstat(str(thread))
-    return None
+        return _schedstat(str(thread))[1]
+    return 0
 
 
 def variable(pid: int, name: str) -> str | None:

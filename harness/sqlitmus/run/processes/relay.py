@@ -33,12 +33,6 @@ class Binding:
         os.sched_setaffinity(thread, {processor})
         self.keep_others_off()
 
-    def waited_ns(self) -> int:
-        """How long the thread has waited for its processor so far, while it could have run; 0 where
-        the system does not tell."""
-        times = process_tree.ran_and_waited_ns(self.thread)
-        return times[1] if times else 0
-
     def keep_others_off(self) -> None:
         """Let collectors and compilers, and threads that it has started since, which inherited the
         binding, run on the other processors: they would otherwise take its time."""
@@ -144,6 +138,7 @@ class Seat:
         self._turns_seen: list[Turn] = []
         self._rests: list[tuple[int, int]] = []
         self._ended: Stamp | None = None
+        self._paused_ns = 0  # of its life, by the harness alone
         self._epochs_ns: list[int] = []
         self.lost_ns: list[int] = []
         self.looked = True
@@ -194,9 +189,10 @@ class Seat:
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
-            before = self._binding.waited_ns()
+            before = process_tree.waited_ns(self._binding.thread)
             self._group.wait_until_ready()
-            self.lost_ns.append(max(self._binding.waited_ns() - before, 0))
+            after = process_tree.waited_ns(self._binding.thread)
+            self.lost_ns.append(max(after - before, 0))
         else:
             self._iterate(together)
             self.lost_ns.append(0)
@@ -208,7 +204,9 @@ class Seat:
                 time.sleep(SETTLES_S)
                 settled = self._stamp()
                 time.sleep(RESTS_S)
-                self._rests.append(settled.rest_until(self._stamp()))
+                rested = self._stamp()
+                self._rests.append(settled.rest_until(rested))
+                self._paused_ns = rested.steady_ns - end.steady_ns
             if self._begun:
                 self._lost_in_all_ns = proc.between(self._begun, self._look())
             iterations = self._turns.iterations - 1
@@ -264,6 +262,7 @@ class Seat:
         was_set = self._epochs_ns and max(self._epochs_ns) - min(self._epochs_ns) > CLOCK_SET_NS
         turns = () if was_set else self._turns_seen
         timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes, turns=turns)
+        timing = replace(timing, wall_ns=timing.wall_ns - self._paused_ns)
         invocation = replace(collect(timing, self._entry.output), idle=self.idle)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sqlitmus.run.processes import relay
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps
-from sqlitmus.run.processes.relay import Abandoned, Binding, Entry, Relay
+from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
 from sqlitmus.run.processes.turns import Turns, order
 from tests.fakes.clone import long_enough, running
 
@@ -124,10 +125,10 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
     waited = iter([ns for each in lost for ns in (0, each)])
 
-    def told(_binding: Binding) -> int:
+    def told(_thread: int) -> int:
         return next(waited)
 
-    monkeypatch.setattr(Binding, "waited_ns", told)
+    monkeypatch.setattr(process_tree, "waited_ns", told)
     (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
     assert seat.problem is None
     laps = laps_of(seat)
@@ -180,6 +181,18 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
         assert one.timing.exit_code == 0
         assert one.idle is not None
         assert one.idle < 0.5
+
+
+def test_the_pause_of_one_that_waits_for_nobody_is_not_of_its_time(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SETTLES_S", 0.6)
+    begin = time.monotonic_ns()
+    (told,) = play(tmp_path, hyperfine_program, "", turns=[Turns(2, 1, 0, 9)])
+    lasted_ns = time.monotonic_ns() - begin
+    assert told.timing
+    assert told.timing.wall_ns < lasted_ns - 600_000_000
+    assert told.idle is not None
 
 
 @pytest.mark.parametrize("never_waits", [True, False])
