@@ -216,11 +216,11 @@ def refusals(run: RunData) -> dict[Place, float]:
     return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
 
 
-WORKS = 0.15  # of the time between its turns: with more, its work may go on there
+WORKS = 0.15  # of the time that it waits: with more, its work may go on there
 
 
 def working(run: RunData) -> dict[Place, float]:
-    """By case and series, what processes usually use of the time between turns, above `WORKS`."""
+    """By case and series, what processes usually use of the time that they wait, above `WORKS`."""
     busy = {run.plan.names.index(name): share for name, share in restless(run.blocks).items()}
     cases = range(len(run.plan.cases))
     return {(case, at): share for case in cases for at, share in busy.items() if share > WORKS}
@@ -275,7 +275,7 @@ CHECKS: dict[Apart, Exclusion] = {
         lambda ratio: f"its second half took {100 * (1 - ratio):.1f} % less time than its first",
     ),
     "did not rest": Exclusion(
-        working, lambda share: f"it used the processor for {share:.0%} of the time between turns"
+        working, lambda share: f"it used the processor for {share:.0%} of the time that it waited"
     ),
     "did less work": Exclusion(
         refusals, lambda share: f"SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"

@@ -151,7 +151,7 @@ def _oversubscribed(run: RunData) -> Iterable[Notice]:
 
 def _restless(run: RunData) -> Iterable[Notice]:
     """Runners whose processes used the processor while others had their turns."""
-    if busy := restless(run.blocks):
+    if (busy := restless(run.blocks)) and run.plan.actual_scheme() == "relay":
         values = {runner: f"{100 * share:.1f} % of that time" for runner, share in busy.items()}
         yield Notice("restless", values=values)
 

@@ -51,11 +51,14 @@ def shipped(**synchronous: int) -> RunData:
     return make(planned, verify=verify)
 
 
-def idle(**shares: float) -> RunData:
-    """A run of whose runners some worked while they waited for their turns."""
+def idle(*, rounds: int = 4, **shares: float) -> RunData:
+    """A run of whose runners some worked while they waited, for their turns if there are rounds."""
+    of = plan()
+    of_each = counts(100, iterations=12, rounds=rounds)
+    of["counts"] = {name: dict.fromkeys(who, of_each) for name, who in of["cells"].items()}
     looks = {"before": {"monotonic_ns": 0}, "after": {"monotonic_ns": 1}}
     blocks = [{"block": n, **looks, "idle": shares} for n in range(3)]
-    return from_records(plan(), checks(plan()), samples(plan(), noisy()), {}, blocks=blocks)
+    return from_records(of, checks(of), samples(of, noisy()), {}, blocks=blocks)
 
 
 def engines() -> RunData:
@@ -315,11 +318,16 @@ def test_a_group_and_a_preset_leave_it_out_and_say_why(weights: str | None, told
     assert f" dotnet is left out, for it was still warming up in {told}." in said
 
 
+@pytest.mark.parametrize("rounds", [4, 0])
 @pytest.mark.parametrize(("share", "left_out"), [(0.15, False), (0.2, True)])
-def test_who_works_between_turns_is_compared_with_nothing(share: float, left_out: bool) -> None:
-    (case, *_) = analyse(idle(bun=share, node=0.1)).cases
+def test_who_works_while_it_waits_is_compared_with_nothing(
+    share: float, left_out: bool, rounds: int
+) -> None:
+    report = analyse(idle(rounds=rounds, bun=share, node=0.1))
+    (case, *_) = report.cases
+    assert any(notice.kind == "restless" for notice in report.notices) == bool(rounds)
     apart = {cell.runner: cell.reason for cell in case.cells if cell.apart}
-    why = "did not rest: it used the processor for 20% of the time between turns"
+    why = "did not rest: it used the processor for 20% of the time that it waited"
     assert apart == ({"bun": why} if left_out else {})
 
 

@@ -253,7 +253,8 @@ class Measuring:
         if self._done:
             many = counted(self._done, "invocation")
             self._context.progress.say(f"{many} in {clock(remaining.spent())}")
-        for runner, share in restless(self._passes).items():
+        busy = restless(self._passes) if self._plan.actual_scheme() == "relay" else {}
+        for runner, share in busy.items():
             self._context.progress.insist(
                 f"{runner} did not rest between its turns: it used the processor for "
                 f"{share:.1%} of the time, which slows the others down"
