@@ -133,7 +133,7 @@ FAULTS: list[Fault] = [
         "javascript",
         clock(CLOCK, "finish: (start, end) => Math.round((end - start) * 2),"),
         "failed",
-        "clock or its times are wrong",
+        TIMES,
         slow=True,
     ),
     Fault(

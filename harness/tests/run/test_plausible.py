@@ -78,6 +78,15 @@ def test_iterations_and_phases_are_within_the_life_of_the_process(
         assert reason.endswith("but its process lived 1 s: its clock or its times are wrong")
 
 
+def test_who_waits_for_a_disk_or_a_processor_is_not_accused() -> None:
+    assert problem(ALONE, Timing(60 * S, 900 * MS, 0, 0), phases_ns={}) is None
+
+
+def test_a_digest_takes_its_time() -> None:
+    timing = Timing(60 * S, 50 * S, 0, 0)
+    assert problem(ALONE, timing, phases_ns={}, digest="ab" * 32) is None
+
+
 def test_who_waits_in_iterations_and_works_for_a_digest_is_not_accused() -> None:
     """Microsoft.Data.Sqlite sleeps between its tries to get a lock."""
     timing = Timing(12 * S, 10 * S, 0, 0)

@@ -398,13 +398,13 @@ class Measuring:
 
         One that could take turns, and does not, is a set of its own: so its clock is seen, too.
         """
-        counts, case = self.agenda.counts(slot), seatings[0].case
-        by_itself = counts.warmup_ms or lone(case, self._context.catalog.scenarios[case.scenario])
-        seed, stop = f"{self._plan.seed}/{slot.block}/{slot.unit}", self._context.stop
+        counts, stop = self.agenda.counts(slot), self._context.stop
+        seed = f"{self._plan.seed}/{slot.block}/{slot.unit}"
         if counts.rounds:
             return play_whole(self._context, seatings, seed, stop.asked)
         (seat,) = seatings
-        if self._context.relay and not by_itself:
+        spec = self._context.catalog.scenarios[seat.case.scenario]
+        if self._context.relay and not (counts.warmup_ms or lone(seat.case, spec)):
             attempts = play_whole(self._context, seatings, seed, lambda: stop.requested > 1) or []
             attempts = [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
         else:

@@ -87,8 +87,6 @@ def megabytes(count: float) -> str:
 # Iterations, phases and latencies: they fit into the life of their process, and fill it. Pure.
 
 
-TURN_NS = 200e3
-"""Between two iterations: a transaction, sampling."""
 LEAST_NS, TICKS = 100, 10
 """An iteration holds two looks at the clock and a call of SQLite, and 10 steps of its clock."""
 STILL_NS, STILL = 100e3, 10
@@ -209,8 +207,9 @@ DRIFT_US, DRIFT = 6e3, 0.01
 """How far a process's clock may drift from the harness's: a moment, and a share of the time."""
 SEEN, SEEN_NS = 1.05, 1e6
 """CPU time of a thread's iterations: a share of what its process reports, and a moment."""
-OWN, WAKING_NS = 1.25, 1e6
-"""CPU time of a turn's thread: a share of its iterations, and of being woken and waiting again."""
+OWN, TURN_NS, WAKING_NS = 1.25, 200e3, 1e6
+"""CPU time of a turn's thread: a share of its iterations, what lies between two of them (a
+transaction, sampling), and being woken and waiting again."""
 
 
 def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:

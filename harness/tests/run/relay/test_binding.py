@@ -95,7 +95,6 @@ def test_of_one_processor_nobody_is_kept_off(thread: Thread) -> None:
 def test_what_a_thread_waited_for_its_processor_is_told_where_the_system_does(
     thread: Thread,
 ) -> None:
-    Binding(thread.id, max(os.sched_getaffinity(0)))
     before = process_tree.waited_ns(thread.id)
     thread.starts_another()
     assert 0 <= before <= process_tree.waited_ns(thread.id)
