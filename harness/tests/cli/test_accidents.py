@@ -90,14 +90,12 @@ def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
 
 
 def run(clone: Clone, resume: Path | None = None, **more: Any) -> session.Ended:
-    """A run, or the rest of one, of three blocks."""
+    """A run, or the rest of one, of three blocks; what it says is shown where a test fails."""
     root = clone.root
     known = definitions.read(root / "scenarios", root / "fixtures", root / "runners")
     options = session.Options(size="s", blocks=3, seed=3, **more)
-    quiet = Progress(quiet=True)
-    if resume:
-        return session.resume(resume, options, known, paths.tools(), quiet, force=False)
-    return session.run(options, known, paths.tools(), quiet)
+    given = options, known, paths.tools(), Progress()
+    return session.resume(resume, *given, force=False) if resume else session.run(*given)
 
 
 FULL = (sqlite3.SQLITE_FULL, "database or disk is full", "free some space")

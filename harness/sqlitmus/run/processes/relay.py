@@ -161,7 +161,7 @@ class Seat:
         """Let the process warm up, on all processors and beside others: nothing is timed."""
         before = self._threads()
         self._attempt(lambda: self._iterate(self._turns.warmup))
-        if self._processor is not None and not self.problem:
+        if self._processor is not None and self._turns.warmup and not self.problem:
             # what a thread used is known once it waits, perhaps a moment after it was `ready`
             looks = (bound(before, self._threads(), self._processor) for _ in range(LOOKS))
             self._binding = next(filter(None, looks), None)

@@ -1,11 +1,14 @@
 """A set of turns with real processes under hyperfine: who iterates when, and accidents."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 import json
 import os
 import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -69,7 +72,6 @@ def laps_of(invocation: Invocation) -> Laps:
 
 def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program: str) -> None:
     told = play(tmp_path, hyperfine_program, "", "", "")
-    assert [one.problem for one in told] == [None] * 3
     assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
     assert {(laps.lost, laps.left_out) for one in told if (laps := one.laps)} == {(None, None)}
@@ -124,13 +126,8 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
 ) -> None:
     lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
     waited = iter([ns for each in lost for ns in (0, each)])
-
-    def told(_thread: int) -> int:
-        return next(waited)
-
-    monkeypatch.setattr(process_tree, "waited_ns", told)
+    monkeypatch.setattr(process_tree, "waited_ns", lambda _: next(waited))
     (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
-    assert seat.problem is None
     laps = laps_of(seat)
     assert (laps.lost_ns, laps.counted) == (lost, counted)
     assert laps.steady_ns == pytest.approx(level)
@@ -139,6 +136,19 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     assert laps.left_out == pytest.approx(1 - sum(counted) / TURNS.rounds)
     # lead-ins are no part of what is timed, and neither is what was left out
     assert laps.iterations_ns == [200_000] * TURNS.lap * sum(counted)
+
+
+def test_without_a_warm_up_nobody_knows_the_thread_that_iterates(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = system.allowed()[-1]
+    used = ({0: ns * 10**9} for ns in count(1))
+    monkeypatch.setattr(relay.Seat, "_threads", lambda _: next(used))
+    for warmup, known in ((2, True), (0, False)):
+        turns = [Turns(warmup=warmup, rounds=1, lead_in=1, lap=2)]
+        (seat,) = play(tmp_path, hyperfine_program, "", turns=turns, processor=here)
+        assert seat.timing
+        assert [turn.cpu_ns is not None for turn in seat.timing.turns] == [known]
 
 
 @pytest.mark.parametrize(
