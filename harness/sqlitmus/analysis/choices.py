@@ -412,7 +412,8 @@ def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Ch
     )
     answered = [name for name in of.names if name not in {each.runner for each in absent}]
     costs = [_cost(name, preset, shared) for name in answered]
-    excluded = [over for cost in costs for over in exceeded(cost, preset)]
+    limits = preset.memory_mib, preset.start_ms
+    excluded = [over for cost in costs for over in exceeded(cost, *limits)]
     fit = [name for name in answered if name not in {over.runner for over in excluded}]
     excluded += absent
     if choice.blocks < MIN_BLOCKS or len(fit) < 2:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, permutations
 from math import ceil, inf, log, log1p
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,21 +141,12 @@ def still_open(
     return Open(row.runner, row.reference, max(ceil(blocks * factor**2), blocks + 1))
 
 
-class Limits(Protocol):
-    """The most memory of a process and the longest start; None for no limit."""
-
-    @property
-    def memory_mib(self) -> float | None: ...
-    @property
-    def start_ms(self) -> float | None: ...
-
-
-def exceeded(cost: Cost, limits: Limits) -> Iterator[Excluded]:
-    """Each limit that a runner's cost exceeds."""
-    if limits.memory_mib and cost.memory and cost.memory > limits.memory_mib * _MB:
-        yield Excluded(cost.runner, "memory", cost.memory, limits.memory_mib * _MB)
-    if limits.start_ms and cost.start and cost.start > limits.start_ms * 1e6:
-        yield Excluded(cost.runner, START, cost.start, limits.start_ms * 1e6)
+def exceeded(cost: Cost, memory_mib: float | None, start_ms: float | None) -> Iterator[Excluded]:
+    """Each limit that a runner's cost exceeds; None for no limit."""
+    if memory_mib and cost.memory and cost.memory > memory_mib * _MB:
+        yield Excluded(cost.runner, "memory", cost.memory, memory_mib * _MB)
+    if start_ms and cost.start and cost.start > start_ms * 1e6:
+        yield Excluded(cost.runner, START, cost.start, start_ms * 1e6)
 
 
 def crossing(lead: Array, other: Array, calls: Array, place: int) -> float | None:

@@ -3,7 +3,7 @@ would change it; and of settings that were tried, what each does and whether to 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import cast, get_args
 
 import numpy as np
@@ -22,7 +22,6 @@ from sqlitmus.results.recommendation import (
     Advice,
     Composed,
     Counsel,
-    Database,
     Effect,
     Latency,
     Place,
@@ -36,6 +35,7 @@ from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, testable, together
 from sqlitmus.store.file import Verified
+from sqlitmus.vocabulary.detail import DatabaseFacts, UserDatabase
 from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, Side, Verdict
 
@@ -173,7 +173,8 @@ def recommend(
         for name in answered
     }
     costs = [_cost(name, decisive, begun, alone[name]) for name in answered]
-    excluded = [over for cost in costs for over in exceeded(cost, workload)]
+    limits = workload.memory_mib, workload.start_ms
+    excluded = [over for cost in costs for over in exceeded(cost, *limits)]
     excluded += [over for over in further if over.runner in answered]
     excluded += [
         Excluded(cell.runner, cell.apart, shown=cell.reason or "")
@@ -210,11 +211,8 @@ def recommend(
         pair = still_open(table, order.front, blocks, level, question.margin)
     return Recommendation(
         case=decisive.id,
-        database=Database(
-            **{
-                f.name: getattr(workload, f.name if f.name != "name" else "database")
-                for f in fields(Database)
-            }
+        database=UserDatabase(
+            name=workload.database, **workload.model_dump(include={*DatabaseFacts.model_fields})
         ),
         shares=dict(workload.shares),
         workers=workload.workers,

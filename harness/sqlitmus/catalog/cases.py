@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from sqlitmus.catalog.scenario import Mode, Override, Scenario, ScenarioStep, Suite, Variant
 from sqlitmus.vocabulary.contract import Description, Model, Sequence
+from sqlitmus.vocabulary.detail import DatabaseFacts
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Steadiness
@@ -212,8 +213,8 @@ class PlannedRunner(Model):
     description: Description | None = None
 
 
-class PlannedWorkload(Model):
-    """A user's workload: its file, what its database is, each query's share of the mix, which of
+class PlannedWorkload(DatabaseFacts):
+    """A user's workload: its file, what its `database` is, each query's share of the mix, which of
     them write, and the limits that a recommended runner keeps to, None for none.
 
     `paced` are the scenarios whose rounds are timed one by one, with the queries a second at which
@@ -223,13 +224,6 @@ class PlannedWorkload(Model):
 
     file: str
     database: str
-    bytes: int
-    page_size: int
-    encoding: str
-    journal_mode: str
-    user_version: int
-    tables: int
-    schema_hash: str
     shares: dict[str, float]
     writing: list[str]
     workers: int

@@ -3,6 +3,7 @@ shared.
 """
 
 import hashlib
+import multiprocessing
 import os
 import shutil
 import sqlite3
@@ -282,14 +283,15 @@ def rows(fixture: Fixture, size: str) -> int:
 
 
 def snapshots() -> Path:
-    """This process's folder for copies of a user's database and what is made of them.
+    """This session's folder for copies of a user's database and what is made of them.
 
     Folders of processes that were killed, so that they could not clean up, are removed.
     """
+    parent = multiprocessing.parent_process()  # of one that verifies a runner
     for folder in paths.cache("databases").iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
-    return paths.cache(f"databases/{os.getpid()}")
+    return paths.cache(f"databases/{parent.pid if parent else os.getpid()}")
 
 
 def forget_snapshots() -> None:

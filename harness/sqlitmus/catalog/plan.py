@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,6 @@ from sqlitmus.catalog.cases import Cells, PlannedCase, PlannedCounts, PlannedRun
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import LAYOUT
-from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import PlannedAdvice
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import RunDataError, UsageError
@@ -233,50 +232,19 @@ def _unique(what: str, names: list[str]) -> None:
 # Whether two plans measure the same work; resume, merge and compare all ask here. Pure.
 
 
-class PlannedWork(Protocol):
-    """The part of a planned case that decides what is done."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def scenario(self) -> str: ...
-    @property
-    def axes(self) -> Mapping[str, str | int | float | bool]: ...
-    @property
-    def sql(self) -> list[str]: ...
-    @property
-    def pragmas(self) -> list[tuple[str, str | int]]: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def per_operation(self) -> int: ...
-    @property
-    def workers(self) -> int: ...
-    @property
-    def processes(self) -> int | None: ...
-    @property
-    def fixture(self) -> str | None: ...
-    @property
-    def variant(self) -> Variant: ...
+ASPECTS = [
+    "sql",
+    "pragmas",
+    "metric",
+    "per_operation",
+    "workers",
+    "processes",
+    "fixture",
+    "variant",
+]
 
 
-class Planned(Protocol):
-    """The part of a plan that decides what is done; see `catalog.plan.Plan`."""
-
-    @property
-    def size(self) -> str: ...
-    @property
-    def definitions(self) -> dict[str, str]: ...
-    @property
-    def cases(self) -> Sequence[PlannedWork]: ...
-
-
-ASPECTS = (
-    *("sql", "pragmas", "metric", "per_operation", "workers", "processes", "fixture", "variant"),
-)
-
-
-def facts(plan: Planned, ids: Collection[str] | None = None) -> dict[str, str]:
+def facts(plan: Plan, ids: Collection[str] | None = None) -> dict[str, str]:
     """What `plan` measures in the cases `ids`, by name; in all of its cases by default.
 
     The size of the fixtures, a hash of each scenario, profile and fixture, and the aspects of each
@@ -293,7 +261,7 @@ def facts(plan: Planned, ids: Collection[str] | None = None) -> dict[str, str]:
     }
 
 
-def definitions(catalog: Catalog, cases: Sequence[PlannedWork]) -> dict[str, str]:
+def definitions(catalog: Catalog, cases: Sequence[PlannedCase]) -> dict[str, str]:
     """A hash of each scenario, profile and fixture of `cases`, by kind and name.
 
     It is "gone" for a definition that is no longer in the catalogue.
@@ -332,17 +300,11 @@ NAME = re.compile(r"(?!\.+$)[\w.@+-]{1,200}")
 def check_counts(plan: Plan) -> None:
     """Raise RunDataError for numbers beyond reason."""
     cases, runners = len(plan.cases), len(plan.runners)
-    counts = {
-        "cases": cases,
-        "runners": runners,
-        "blocks": plan.blocks,
-        "sessions": plan.sessions,
-        "looks": plan.looks,
-    }
     for name, most in MOST.items():
-        if counts[name] > most:
+        given = getattr(plan, name)
+        if (count := given if isinstance(given, int) else len(given)) > most:
             raise RunDataError(
-                f"plan: $.{name}: {counts[name]} is more than {most:,}, the most that is read"
+                f"plan: $.{name}: {count} is more than {most:,}, the most that is read"
             )
     if cases * (runners + 1) * plan.blocks > MOST_PLACES:
         raise RunDataError(

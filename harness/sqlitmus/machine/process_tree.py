@@ -200,7 +200,7 @@ def _signal(leader: int, number: signal.Signals) -> None:
 
 GRACE_S = 0.1  # for what ends by itself as soon as it sees that its parent is gone
 PATIENCE_S = 2.0
-_SET_CHILD_SUBREAPER = 36
+_SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 
 
 class Leftovers:
@@ -298,6 +298,15 @@ def _reap_orphans(*, yes: bool) -> None:
     import ctypes
 
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(yes), 0, 0, 0)
+
+
+def die_with(parent: int) -> None:
+    """Let this process, a fork of `parent`, be killed when that ends."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it has ended before
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _has_children() -> bool:

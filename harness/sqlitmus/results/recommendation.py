@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypeAliasType
 
 from sqlitmus.results.ranking import Contrast, Cost, Interval, Limit, Ranking
+from sqlitmus.vocabulary.detail import UserDatabase
 from sqlitmus.vocabulary.verdicts import Apart, Untimed, Verdict
 
 
@@ -40,20 +41,6 @@ class Composed:
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
-    """What is told of the user's database."""
-
-    name: str
-    bytes: int
-    page_size: int
-    encoding: str
-    journal_mode: str
-    user_version: int
-    tables: int
-    schema_hash: str
-
-
-@dataclass(frozen=True, slots=True)
 class Recommendation:
     """The decision on a workload; all that is told apart in it is told with 95 % at once.
 
@@ -63,7 +50,7 @@ class Recommendation:
     """
 
     case: str
-    database: Database
+    database: UserDatabase
     shares: dict[str, float]
     workers: int
     ranking: Ranking

@@ -10,6 +10,24 @@ from sqlitmus.vocabulary.contract import Model, Natural, Positive, Result, Worke
 Buckets = Mapping[int, int]
 
 
+class DatabaseFacts(Model):
+    """What a report tells of a user's database; `schema_hash` is a SHA-256, shortened."""
+
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+
+
+class UserDatabase(DatabaseFacts):
+    """The same with its name."""
+
+    name: str
+
+
 def bucket(ns: int) -> int:
     """The bucket of `ns`: e * 128 + (ns >> e), e = max(0, floor(log2 ns) - 7)."""
     shift = max(0, ns.bit_length() - 8)

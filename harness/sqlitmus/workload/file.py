@@ -16,21 +16,14 @@ from sqlitmus.catalog.scenario import Parameter, Profile
 from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model
+from sqlitmus.vocabulary.detail import UserDatabase
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 
 
-class About(Model):
-    """What the report tells of a database; `content` and `schema_hash` are SHA-256, shortened."""
+class About(UserDatabase):
+    """A user's database; `content` is a SHA-256, shortened."""
 
-    name: str
-    bytes: int
-    page_size: int
-    encoding: str
-    journal_mode: str
-    user_version: int
-    tables: int
-    schema_hash: str
     content: str
 
 

@@ -14,7 +14,7 @@ from sqlitmus.catalog import fixture, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, of_claims
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.plan import ASPECTS, differences, facts
+from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
 from sqlitmus.catalog.published import figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
@@ -207,13 +207,10 @@ def test_a_reference_that_is_not_measured_is_refused_before_anything_is() -> Non
     )
 
 
-class Planned:
+def planned(cases: list[PlannedCase], size: str = "m", **hashes: str) -> Plan:
     """The part of a plan that counts."""
-
-    def __init__(self, cases: list[PlannedCase], size: str = "m", **hashes: str) -> None:
-        self.size = size
-        self.cases = cases
-        self.definitions = {name.replace("_", " "): value for name, value in hashes.items()}
+    of = {name.replace("_", " "): value for name, value in hashes.items()}
+    return Plan.model_construct(size=size, cases=cases, definitions=of)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +233,7 @@ CHANGES: dict[str, Any] = {
 @pytest.mark.parametrize("aspect", ASPECTS)
 def test_each_aspect_of_a_case_is_work(cases: list[PlannedCase], aspect: str) -> None:
     changed = [cases[0].model_copy(update={aspect: CHANGES[aspect]}), cases[1]]
-    assert differences(facts(Planned(cases)), facts(Planned(changed))) == [f"{aspect} of get-pk"]
+    assert differences(facts(planned(cases)), facts(planned(changed))) == [f"{aspect} of get-pk"]
 
 
 def test_each_aspect_of_a_case_is_named_in_the_tests() -> None:
@@ -245,18 +242,18 @@ def test_each_aspect_of_a_case_is_named_in_the_tests() -> None:
 
 def test_how_often_a_case_is_done_is_no_work_of_another_kind(cases: list[PlannedCase]) -> None:
     longer = [case.model_copy(update={"operations": 7, "iterations": 3}) for case in cases]
-    assert differences(facts(Planned(cases)), facts(Planned(longer))) == []
+    assert differences(facts(planned(cases)), facts(planned(longer))) == []
 
 
 def test_definitions_and_the_size_are_work(cases: list[PlannedCase]) -> None:
-    base = Planned(cases, scenario_x="1", fixture_users="1")
-    other = Planned(cases, "s", scenario_x="2", fixture_users="2")
+    base = planned(cases, scenario_x="1", fixture_users="1")
+    other = planned(cases, "s", scenario_x="2", fixture_users="2")
     assert differences(facts(base), facts(other)) == ["fixture size", "fixture users"]
 
 
 def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> None:
     changed = [cases[0], cases[1].model_copy(update={"sql": ["SELECT 2"]})]
-    base, other = (facts(Planned(many), {cases[0].id}) for many in (cases, changed))
+    base, other = (facts(planned(many), {cases[0].id}) for many in (cases, changed))
     assert differences(base, other) == []
 
 

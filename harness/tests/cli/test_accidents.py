@@ -98,6 +98,22 @@ def run(clone: Clone, resume: Path | None = None, **more: Any) -> session.Ended:
     return session.resume(resume, *given, force=False) if resume else session.run(*given)
 
 
+def test_beside_one_another_runners_have_the_fate_that_they_have_alone(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, behaviour in {"a": "honest", "b": "leaves=session", "c": "unsupported"}.items():
+        inside.runner(name, behaviour)
+    monkeypatch.setattr("sqlitmus.machine.system.usable", lambda: 2)
+    fates, started = list[object](), list[int]()
+    for least in (1000, 2):
+        monkeypatch.setattr("sqlitmus.run.verify.answers.LEAST_BESIDE", least)
+        run(inside, fresh=True)
+        fates.append([(r.runner, r.outcome, r.reason) for r in inside.latest().verified()])
+        started.append(len(inside.pids()))
+    assert fates[0] == fates[1]
+    assert started[1] == 2 * started[0] + 2, "who left something running was not asked again, alone"
+
+
 FULL = (sqlite3.SQLITE_FULL, "database or disk is full", "free some space")
 FAILS = "see what the system's log says of the disk, move the folder if it fails"
 BROKEN = (sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error", FAILS)

@@ -81,6 +81,20 @@ def test_ctrl_c_finishes_the_invocation_and_resume_goes_on_in_the_same_order(clo
     )
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_is_verified_beside_one_another_ends_with_the_harness(
+    clone: Clone, number: int
+) -> None:
+    for name in "abcd":
+        clone.runner(name, "hang")
+    process = clone.start("run", "--suite", "full", "--size", "s")
+    several = 2 * min(len(os.sched_getaffinity(0)), 2)  # each starts a child
+    until(lambda: len(clone.alive()) >= several, "the runners did not start")
+    process.send_signal(number)
+    assert clone.finish(process).code in (130, -number)
+    until(lambda: not clone.alive(), "something lives on")
+
+
 def test_a_second_ctrl_c_kills_the_invocation(clone: Clone) -> None:
     process = under_way(with_runners(clone), *RUN, "--quiet")
 

@@ -78,6 +78,13 @@ RUST_RECORDING, DOTNET_RECORDING = (
     "runners/dotnet/src/Recording.cs",
 )
 DOTNET_LATENCY = "Clock.Nanoseconds(last - from)"
+RUST_ACTUAL = "        planned\n    }", "        clock.now()\n    }"
+RUST_CAPPED = "saturating_sub(begun))", "saturating_sub(begun).min(20_000))"
+DOTNET_ACTUAL, DOTNET_CAPPED = (
+    ("return planned;", "return clock.Now();"),
+    f"Math.Min({DOTNET_LATENCY}, 20_000)",
+)
+START, CAP = "latency counted from the actual start", "latencies capped at 20 us"
 STOPPED = "is latency counted from the actual start?"
 DOTNET_USED = "after.Cpu - before.Cpu"
 DOTNET_QUARTER = ("runners/dotnet/src/Usage.cs", DOTNET_USED, f"({DOTNET_USED}) / 4")
@@ -270,56 +277,17 @@ FAULTS: list[Fault] = [
         )
         for word, scheme in (("in turns", "relay"), ("alone", "process"))
     ),
-    Fault(
-        "latency counted from the actual start",
-        "javascript",
-        node_verified("service-mixed", *ACTUAL_START),
-        "failed",
-        STOPPED,
-    ),
-    Fault(
-        "latencies capped at 20 us",
-        "javascript",
-        node_verified("service-mixed", CAPPED),
-        "failed",
-        STOPPED,
-        slow=True,
-    ),
-    Fault(
-        "latency counted from the actual start in Rust",
-        "rust",
-        RUST((RUST_RECORDING, "        planned\n    }", "        clock.now()\n    }")),
-        "failed",
-        STOPPED,
-        slow=True,
-        needs="rust",
-    ),
-    Fault(
-        "latencies capped at 20 us in Rust",
-        "rust",
-        RUST((RUST_RECORDING, "saturating_sub(begun))", "saturating_sub(begun).min(20_000))")),
-        "failed",
-        STOPPED,
-        slow=True,
-        needs="rust",
-    ),
-    Fault(
-        "latency counted from the actual start in .NET",
-        "dotnet",
-        DOTNET((DOTNET_RECORDING, "return planned;", "return clock.Now();")),
-        "failed",
-        STOPPED,
-        slow=True,
-        needs="dotnet",
-    ),
-    Fault(
-        "latencies capped at 20 us in .NET",
-        "dotnet",
-        DOTNET((DOTNET_RECORDING, DOTNET_LATENCY, f"Math.Min({DOTNET_LATENCY}, 20_000)")),
-        "failed",
-        STOPPED,
-        slow=True,
-        needs="dotnet",
+    Fault(START, "javascript", node_verified("service-mixed", *ACTUAL_START), "failed", STOPPED),
+    Fault(CAP, "javascript", node_verified("service-mixed", CAPPED), "failed", STOPPED, slow=True),
+    *(
+        Fault(f"{what} in {title}", name, change, "failed", STOPPED, slow=True, needs=name)
+        for title, what, change in (
+            ("Rust", START, RUST((RUST_RECORDING, *RUST_ACTUAL))),
+            ("Rust", CAP, RUST((RUST_RECORDING, *RUST_CAPPED))),
+            (".NET", START, DOTNET((DOTNET_RECORDING, *DOTNET_ACTUAL))),
+            (".NET", CAP, DOTNET((DOTNET_RECORDING, DOTNET_LATENCY, DOTNET_CAPPED))),
+        )
+        for name in ("rust" if title == "Rust" else "dotnet",)
     ),
     Fault(
         "times halved where no turns are taken",

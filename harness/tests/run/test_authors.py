@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.run.measure.authors import Authors
-from sqlitmus.run.processes.process import Timing
+from sqlitmus.run.processes.process import Hyperfine, Timing
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths
 from tests.analysis.claims import claim_runs
@@ -18,7 +18,7 @@ SCRIPT = "print('their program')"
 
 
 @dataclass
-class Fake:
+class Fake(Hyperfine):
     """An executor: what each command prints by its last word, and what it was asked."""
 
     prints: dict[str, str]

@@ -31,7 +31,7 @@ UNSUPPORTED = {**RESULT, "status": "unsupported", "reason": "no"}
 FAILED = {**RESULT, "status": "failed", "error": {"message": "locked"}}
 
 
-class Fake:
+class Fake(Hyperfine):
     """An executor that writes `text` and ends with `code`, or raises."""
 
     def __init__(self, output: Path, text: str | None, code: int | None = 0) -> None:

@@ -5,7 +5,6 @@ how to go on.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Protocol
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import sentences, symbols
@@ -46,16 +45,7 @@ from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
 
 
-class Placed(Protocol):
-    """What a scenario's axes fix: a case, or a row on one."""
-
-    @property
-    def scenario(self) -> str: ...
-    @property
-    def axes(self) -> Mapping[str, str]: ...
-
-
-def varying_axes(cases: Iterable[Placed]) -> dict[str, list[str]]:
+def varying_axes(cases: Iterable[Case]) -> dict[str, list[str]]:
     """Per scenario, the axes with more than one value among `cases`."""
     values: dict[str, dict[str, set[str]]] = {}
     for case in cases:

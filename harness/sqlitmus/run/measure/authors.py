@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.evidence import Evidence, Program
-from sqlitmus.run.processes.process import Executor, how_it_ended, output
+from sqlitmus.run.processes.process import Hyperfine, how_it_ended, output
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -31,7 +31,7 @@ class Authors:
         claims: list[Claim],
         sources: Mapping[str, str],
         tools: paths.Tools,
-        executor: Executor,
+        executor: Hyperfine,
         scratch: Path,
     ) -> None:
         self._tools, self._executor, self._scratch = tools, executor, scratch

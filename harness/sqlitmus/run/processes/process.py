@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import psutil
 from pydantic import ValidationError
@@ -392,30 +392,6 @@ def collect(timing: Timing, output: Path) -> Invocation:
 # Runs one invocation under hyperfine: start, time, limit, collect the result.
 
 
-class Executor(Protocol):
-    """Runs one command to its end. Hyperfine is the real one; tests have their own."""
-
-    def execute(
-        self,
-        command: list[str],
-        environment: dict[str, str],
-        log: Path,
-        timeout_s: float,
-        folder: Path | None = None,
-    ) -> Timing:
-        """Timing of `command`, started in `folder`, by default in this process's own; its output
-        goes to `log`. Raises TimeoutError, RuntimeError."""
-        ...
-
-    def kill(self) -> None:
-        """End the command under way, if any, with all its children."""
-        ...
-
-    def resident(self) -> int:
-        """Bytes of memory that the command under way has in use; 0 without one."""
-        ...
-
-
 class Hyperfine:
     """`hyperfine -N --runs 1` around the command, in a process group of its own."""
 
@@ -433,7 +409,8 @@ class Hyperfine:
         timeout_s: float,
         folder: Path | None = None,
     ) -> Timing:
-        """See Executor."""
+        """Timing of `command`, started in `folder`, by default in this process's own; its output
+        goes to `log`. Raises TimeoutError, RuntimeError."""
         self._export.unlink(missing_ok=True)
         with log.open("wb") as output:
             self._runner = []
@@ -478,12 +455,12 @@ class Hyperfine:
         ]
 
     def kill(self) -> None:
-        """See Executor."""
+        """End the command under way, if any, with all its children."""
         if process := self._process:
             process_tree.kill(process)
 
     def resident(self) -> int:
-        """See Executor."""
+        """Bytes of memory that the command under way has in use; 0 without one."""
         hyperfine = self._process
         try:
             # a walk over all processes, so only until there is one
@@ -523,7 +500,7 @@ def quote(command: list[str]) -> str:
 
 
 def invoke(
-    executor: Executor,
+    executor: Hyperfine,
     command: list[str],
     environment: dict[str, str],
     output: Path,

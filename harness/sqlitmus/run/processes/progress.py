@@ -15,11 +15,9 @@ PATIENCE_S = 1.0  # after a Ctrl-C that ends all, in which more of them cut noth
 
 
 class Killable(Protocol):
-    """Something under way that can be killed."""
+    """Something that can be killed with all its children, if any of it is under way."""
 
-    def kill(self) -> None:
-        """Kill it with all its children; does nothing if nothing is under way."""
-        ...
+    def kill(self) -> None: ...
 
 
 class Stop:

@@ -61,7 +61,6 @@ def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -
 
 PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
 LOOKS = 50  # at the thread that iterated: some milliseconds
-CLOCK_SET_NS = 1_000_000  # by which Unix time gains on a clock that is never set
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
 
 
@@ -139,7 +138,7 @@ class Seat:
         self._rests: list[tuple[int, int]] = []
         self._ended: Stamp | None = None
         self._paused_ns = 0  # of its life, by the harness alone
-        self._epochs_ns: list[int] = []
+        self._clock = conditions.ClockWatch()
         self.lost_ns: list[int] = []
         self.looked = True
         self.problem: str | None = None
@@ -215,7 +214,6 @@ class Seat:
 
     def _stamp(self) -> "Stamp":
         now, steady = time.time_ns(), time.monotonic_ns()
-        self._epochs_ns.append(now - steady)
         used = self._threads()
         ran_ns = self._binding and used.get(self._binding.thread)
         return Stamp(now / 1000, steady, ran_ns, sum(used.values()))
@@ -259,8 +257,7 @@ class Seat:
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
         # stamps are compared with the process's, which a clock that was set meanwhile would spoil
-        was_set = self._epochs_ns and max(self._epochs_ns) - min(self._epochs_ns) > CLOCK_SET_NS
-        turns = () if was_set else self._turns_seen
+        turns = () if self._clock.set_by_ns() else self._turns_seen
         timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes, turns=turns)
         timing = replace(timing, wall_ns=timing.wall_ns - self._paused_ns)
         invocation = replace(collect(timing, self._entry.output), idle=self.idle)

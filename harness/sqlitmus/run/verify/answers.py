@@ -1,31 +1,35 @@
 """Verifies each cell against the oracle before anything is timed."""
 
+import io
+import multiprocessing
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine import process_tree, system
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.copies import file_name
-from sqlitmus.run.verify import freshness, prober, stalls
-from sqlitmus.run.verify.context import JUDGED_BY, Context
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.verify import freshness, prober, proof, stalls
+from sqlitmus.run.verify.context import JUDGED_BY, Context, opened
 from sqlitmus.run.verify.invocations import Attempt, Unanswered
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
 from sqlitmus.run.verify.prober import Probe
-from sqlitmus.run.verify.proof import (
-    Counts,
-    counted_cases,
-    difference,
-    marks,
-    transactions,
-    writes_files,
-)
 from sqlitmus.run.verify.stalls import Stalls
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Model, Result
 from sqlitmus.vocabulary.detail import Syncs
-from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
+from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.verdicts import Outcome
 
 
 def suspicion(
@@ -87,14 +91,8 @@ class Answers:
     def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""
         for name in names:
-            self.records[case.id, name] = Verified(
-                case=case.id,
-                runner=name,
-                outcome="failed",
-                reason=silence.reason,
-                log=silence.log,
-                command=rerun(case, name),
-            )
+            failed = record_of(case, name, "failed", silence.reason, silence.log)
+            self.records[case.id, name] = failed
 
     def result_of(
         self,
@@ -178,9 +176,13 @@ def has_answer(
     return True
 
 
-def rerun(case: PlannedCase, runner: str) -> str:
-    """The command that measures this one cell again."""
-    return f"./just run --case '{case.id}' --runner {runner}"
+def record_of(
+    case: PlannedCase, runner: str, outcome: Outcome, reason: str | None, log: str | None
+) -> Verified:
+    """What is recorded of a cell, with the command that measures it again."""
+    command = f"./just run --case '{case.id}' --runner {runner}"
+    place = {"case": case.id, "runner": runner, "command": command}
+    return Verified.model_validate({**place, "outcome": outcome, "reason": reason, "log": log})
 
 
 def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> Answers:
@@ -192,6 +194,7 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
     """
     compiled.check(context.catalog, cases, context.size)
     answers = Answers({}, {}, {})
+    _verify_beside(context, cases, cells)
     total = sum(len(names) for names in cells.values())
     for case in cases:
         for name in cells[case.id]:
@@ -201,20 +204,120 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
             context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
             if not has_answer(context, case.verified(), cells[case.id], answers):
                 break
-            key = context.key(case, name)
-            record = context.memory.get(key, Verified)
-            if record is None:
-                record = _verify(context, case, name, answers)
-                if record.outcome in ("ok", "unsupported"):  # what goes wrong is tried again
-                    context.memory.keep(key, record)
-            if record.outcome == "ok" and writes_files(case, context.catalog):
-                record = _with_syncs(context, case, record, answers)
-            answers.records[case.id, name] = record
+            answers.records[case.id, name] = _recorded(context, case, name, answers)
         else:
             _suspect(context, case, cells[case.id], answers)
         context.memory.save()  # what a kill must not cost
     _prove(context, cases, answers.records)
     return answers
+
+
+def _recorded(context: Context, case: PlannedCase, name: str, answers: Answers) -> Verified:
+    """The verification of a cell that the oracle has answered, from memory where it was right."""
+    key = context.key(case, name)
+    record = context.memory.get(key, Verified)
+    if record is None:
+        record = _verify(context, case, name, answers)
+        if record.outcome in ("ok", "unsupported"):  # what goes wrong is tried again
+            context.memory.keep(key, record)
+    if record.outcome == "ok" and proof.writes_files(case, context.catalog):
+        record = _with_syncs(context, case, record, answers)
+    return record
+
+
+# What is verified beside one another: nothing is timed.
+
+
+LEAST_BESIDE = 24  # cells that are not remembered; fewer are verified one after the other
+POLL_S = 0.1
+Task = Callable[[Context], None]
+
+
+def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> None:
+    """Ask the oracle for several cases at once, then verify several runners; what is right is kept.
+    The rest comes again, alone: then it is known who left something running or changed a fixture.
+    """
+    new = [
+        name
+        for case in cases
+        for name in cells[case.id]
+        if not context.memory.get(context.key(case, name), Verified)
+    ]
+    names = [*dict.fromkeys(new)]
+    if sys.platform != "linux" or len(new) < LEAST_BESIDE or min(len(names), system.usable()) < 2:
+        return
+    _at_once(context, cells, [partial(_ask, case) for case in cases], "case")
+    _at_once(context, cells, [partial(_verify_all, cases, cells, name) for name in names], "runner")
+
+
+def _ask(case: PlannedCase, context: Context) -> None:
+    """Ask the oracle for what verifying `case` asks of it."""
+    writes = proof.writes_files(case, context.catalog) and context.invocations.counter.library
+    counts = writes and proof.transactions(case, context.catalog)
+    with suppress(NotFit):
+        for each in [case.verified(), *(proof.counted_cases(case) if counts else ())]:
+            oracle_answer(context, each.answered(), Answers({}, {}, {}))
+
+
+def _verify_all(cases: list[PlannedCase], cells: Cells, name: str, context: Context) -> None:
+    """Verify a runner until a cell is not right."""
+    answers = Answers({}, {}, {})
+    for case in (case for case in cases if name in cells[case.id]):
+        if not has_answer(context, case.verified(), [name], answers):
+            return
+        answers.records[case.id, name] = record = _recorded(context, case, name, answers)
+        if record.outcome not in ("ok", "unsupported"):
+            return
+    _prove(context, cases, answers.records)
+
+
+def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -> None:
+    """Do `tasks` in forks of this process, one a processor, and take over what they remember."""
+    fork, waiting = multiprocessing.get_context("fork"), [*range(len(tasks))]
+    lanes: dict[Connection, BaseProcess] = {}
+    try:
+        for _ in range(min(system.usable(), len(tasks))):
+            lane, end = fork.Pipe()
+            given = context, cells, tasks, os.getpid(), end
+            lanes[lane] = fork.Process(target=_lane, args=given)
+            lanes[lane].start()
+            end.close()
+            lane.send(waiting.pop(0))
+        while lanes and not context.stop.requested:
+            done = f"{len(tasks) - len(waiting) - len(lanes)}/{counted(len(tasks), what)}"
+            context.progress.step(f"verify  {done}, {len(lanes)} at once")
+            for lane in wait([*lanes], POLL_S):
+                assert isinstance(lane, Connection)
+                try:
+                    context.memory.take(lane.recv())
+                    lane.send(waiting.pop(0) if waiting else None)
+                except (EOFError, OSError):  # it has ended
+                    lanes.pop(lane).join()
+                context.memory.save()
+    finally:
+        for process in lanes.values():
+            process.terminate()
+            process.join()
+
+
+def _lane(
+    context: Context, cells: Cells, tasks: Sequence[Task], parent: int, pipe: Connection
+) -> None:
+    """In a fork of `parent`: do the tasks whose places it sends, and send what each remembers."""
+    process_tree.die_with(parent)
+    session = opened(
+        *(context.catalog, context.tools, Progress(io.StringIO(), quiet=True), cells),
+        size=context.size,
+        timeout_s=context.timeout_s,
+        fresh=False,
+        remember=False,
+    )
+    with suppress(SqlitmusError, KeyboardInterrupt, EOFError), session as apart:
+        apart.stop.requested = 1  # a signal ends it at once: nothing is lost
+        apart.memory.take(context.memory.entries)
+        while (place := pipe.recv()) is not None:
+            tasks[place](apart)
+            pipe.send(apart.memory.beyond(context.memory))
 
 
 class Proven(Model):
@@ -311,7 +414,7 @@ def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers:
 
 def _verify(context: Context, case: PlannedCase, name: str, answers: Answers) -> Verified:
     if case.processes and (reason := launch.unsupported()):
-        return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
+        return record_of(case, name, "unsupported", reason, None)
     verified, runner = case.verified(), context.installed[name]
     attempt = context.invocations.attempt(verified, runner, "verify", answers.of(verified))
     reason = attempt.reason
@@ -319,14 +422,7 @@ def _verify(context: Context, case: PlannedCase, name: str, answers: Answers) ->
     if attempt.outcome == "wrong" and own_data:  # whose values are not shown
         types = context.invocations.types(verified, runner, context.oracle)
         reason = "; ".join(filter(None, [reason, types]))
-    record = Verified(
-        case=case.id,
-        runner=name,
-        outcome=attempt.outcome,
-        reason=reason,
-        log=attempt.log,
-        command=rerun(case, name),
-    )
+    record = record_of(case, name, attempt.outcome, reason, attempt.log)
     result = attempt.invocation.result
     if result is None:
         return record
@@ -352,12 +448,12 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
     counter = context.invocations.counter
     if not counter.library:
         return counter.missing
-    more = transactions(case, context.catalog)
+    more = proof.transactions(case, context.catalog)
     if not more:
         return "how many transactions there are does not follow from its operations"
-    counts: list[Counts] = []
+    counts: list[proof.Counts] = []
     changes = False
-    for each in counted_cases(case):
+    for each in proof.counted_cases(case):
         try:
             answer = oracle_answer(context, each.answered(), answers)
         except NotFit as error:
@@ -369,4 +465,4 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
         counts.append(counter.counts())
         operations = answer.answers if answer else []
         changes = all(affected for _, affected, _ in operations) and more == case.operations
-    return difference(counts[0], counts[1], more, marks(case, changes=changes))
+    return proof.difference(counts[0], counts[1], more, proof.marks(case, changes=changes))

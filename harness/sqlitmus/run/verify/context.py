@@ -44,7 +44,7 @@ JUDGED_BY = 3
 
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
 M = TypeVar("M", bound=Model)
-_Entries = TypeAdapter(dict[str, dict[str, Any]])
+Entries = dict[str, dict[str, Any]]
 
 
 def key(
@@ -67,24 +67,33 @@ class Memory:
 
     def __init__(self, file: Path | None, *, fresh: bool = False) -> None:
         self._file = file
-        self._entries: dict[str, dict[str, Any]] = {}
+        self.entries: Entries = {}
         self._new = False
         if file and not fresh:
             with suppress(OSError, ValueError):
-                self._entries = _Entries.validate_json(file.read_bytes())
+                self.entries = TypeAdapter(Entries).validate_json(file.read_bytes())
 
     def get(self, key: str, model: type[M]) -> M | None:
         """What of this type is kept under `key`; None for nothing that can be read."""
         try:
-            return model.model_validate(self._entries[key][model.__name__])
+            return model.model_validate(self.entries[key][model.__name__])
         except (KeyError, ValidationError):
             return None
 
     def keep(self, key: str, value: Model) -> None:
         """Remember `value` under `key`, one of each type."""
-        of_key, entry = self._entries.setdefault(key, {}), value.model_dump(mode="json")
-        self._new |= of_key.get(type(value).__name__) != entry
-        of_key[type(value).__name__] = entry
+        self.take({key: {type(value).__name__: value.model_dump(mode="json")}})
+
+    def take(self, entries: Entries) -> None:
+        """Remember what another memory has `beyond` this one."""
+        for key, entry in entries.items():
+            of_key = self.entries.setdefault(key, {})
+            self._new |= not entry.items() <= of_key.items()
+            of_key.update(entry)
+
+    def beyond(self, other: "Memory") -> Entries:
+        """The entries that `other` has not, or otherwise."""
+        return {k: entry for k, entry in self.entries.items() if entry != other.entries.get(k)}
 
     def save(self) -> None:
         """Write the file if there is anything new; on a full disk only the memory is lost."""
@@ -92,7 +101,7 @@ class Memory:
             return
         partial = self._file.with_suffix(f".{os.getpid()}.part")
         try:
-            partial.write_bytes(json.dumps(self._entries).encode())
+            partial.write_bytes(json.dumps(self.entries).encode())
             partial.replace(self._file)
             self._new = False
         except OSError:
@@ -115,6 +124,7 @@ class Context:
     relay: Relay | None  # None where the system cannot let processes take turns
     tools: paths.Tools
     scratch: Path
+    timeout_s: float
     starts: bool = True
 
     @property
@@ -211,6 +221,7 @@ def opened(
                     relay,
                     tools,
                     scratch,
+                    timeout_s,
                     start,
                 )
         finally:

@@ -214,7 +214,7 @@ class Invocations:
     def __init__(
         self,
         catalog: Catalog,
-        executor: process.Executor,
+        executor: process.Hyperfine,
         launcher: Launcher,
         leftovers: Leftovers,
         counter: Counter,

@@ -39,36 +39,21 @@ class Life:
 
 
 class Probe(Protocol):
-    """A job, what is done beside the process that performs it, and what is made of its result.
+    """A `job`, with a place for a database, what is done `beside` the process that performs it,
+    which makes the database if the job has one, and what its result is `judged`.
 
-    `name` is that of its cell and its files, `asks` says in words what is asked.
+    `name` is that of its cell and its files, `asks` says in words what is asked, `facts` what else
+    than the job could change the outcome.
     """
 
     @property
-    def name(self) -> str:
-        """See the class."""
-        ...
-
+    def name(self) -> str: ...
     @property
-    def asks(self) -> str:
-        """See the class."""
-        ...
-
-    def job(self, database: str, output: str, /) -> Job:
-        """The job, with a place for a database."""
-        ...
-
-    def facts(self) -> str:
-        """What else than the job could change the outcome."""
-        ...
-
-    def beside(self, database: Path, /) -> AbstractContextManager[Act]:
-        """Makes the database, if the job has one."""
-        ...
-
-    def judged(self, invocation: Invocation, life: Life, /) -> Verdict:
-        """What becomes of the runner."""
-        ...
+    def asks(self) -> str: ...
+    def job(self, database: str, output: str, /) -> Job: ...
+    def facts(self) -> str: ...
+    def beside(self, database: Path, /) -> AbstractContextManager[Act]: ...
+    def judged(self, invocation: Invocation, life: Life, /) -> Verdict: ...
 
 
 def unanswered(invocation: Invocation, asks: str) -> Result | Verdict:
