@@ -126,25 +126,26 @@ def difference(before: Conditions, after: Conditions) -> Rates:
     """Rates between two readings; a counter that fell (a restart, a core gone) gives None."""
     wall_ns = max(0, after.monotonic_ns - before.monotonic_ns)
     wall_us = wall_ns / 1e3
-    throttled = grown(before.throttle_count, after.throttle_count)
+    throttled = _grown(before.throttle_count, after.throttle_count)
     batteries = {before.on_battery, after.on_battery}
     return Rates(
         seconds=wall_ns / 1e9,
         load_average=after.load_average,
-        cpu_pressure=_share(grown(before.cpu_pressure_us, after.cpu_pressure_us), wall_us),
-        io_pressure=_share(grown(before.io_pressure_us, after.io_pressure_us), wall_us),
-        memory_pressure=_share(grown(before.memory_pressure_us, after.memory_pressure_us), wall_us),
+        cpu_pressure=_share(_grown(before.cpu_pressure_us, after.cpu_pressure_us), wall_us),
+        io_pressure=_share(_grown(before.io_pressure_us, after.io_pressure_us), wall_us),
+        memory_pressure=_share(
+            _grown(before.memory_pressure_us, after.memory_pressure_us), wall_us
+        ),
         steal=_share(
-            grown(before.steal_ticks, after.steal_ticks),
-            grown(before.cpu_ticks, after.cpu_ticks),
+            _grown(before.steal_ticks, after.steal_ticks),
+            _grown(before.cpu_ticks, after.cpu_ticks),
         ),
         throttled=None if throttled is None else throttled > 0,
         on_battery=True if True in batteries else None if None in batteries else False,
     )
 
 
-def grown(before: int | None, after: int | None) -> int | None:
-    """By how much a counter grew; None where it fell, or is not known."""
+def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None or after < before else after - before
 
 

@@ -104,17 +104,17 @@ def watch(seconds: float, root: Path = system.ROOT) -> Activity:
 def between(before: Snapshot, after: Snapshot) -> Activity:
     """The activity between two snapshots; processes that started or ended in it are left out."""
     rates = conditions.difference(before.conditions, after.conditions)
-    earlier, seconds, grown = before.processes, rates.seconds, conditions.grown
+    earlier, seconds = before.processes, rates.seconds
     both = [(key[0], earlier[key], p) for key, p in after.processes.items() if key in earlier]
-    disk = grown(before.disk_bytes, after.disk_bytes)
+    disk = _grown(before.disk_bytes, after.disk_bytes)
     return Activity(
         rates=rates,
         busy=_busy(before.cpu_s, after.cpu_s),
         disk_bytes_per_s=disk / seconds if disk is not None and seconds else None,
-        swapped_bytes=grown(before.swapped_bytes, after.swapped_bytes),
+        swapped_bytes=_grown(before.swapped_bytes, after.swapped_bytes),
         busiest=_top([(p.name, pid, p.cpu_s - was.cpu_s) for pid, was, p in both], seconds),
         writers=_top(
-            [(p.name, pid, grown(was.written, p.written) or 0) for pid, was, p in both], seconds
+            [(p.name, pid, _grown(was.written, p.written) or 0) for pid, was, p in both], seconds
         ),
     )
 
@@ -123,6 +123,10 @@ def _busy(before: tuple[float, float] | None, after: tuple[float, float] | None)
     if before is None or after is None or after[1] <= before[1]:
         return None
     return min(1.0, max(0.0, (after[0] - before[0]) / (after[1] - before[1])))
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else max(0, after - before)
 
 
 def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[ProcessShare]:

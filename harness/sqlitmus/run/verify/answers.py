@@ -229,7 +229,6 @@ def _recorded(context: Context, case: PlannedCase, name: str, answers: Answers) 
 
 
 LEAST_BESIDE = 24  # cells that are not remembered; fewer are verified one after the other
-POLL_S = 0.1
 Task = Callable[[Context], None]
 
 
@@ -286,7 +285,7 @@ def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -
         while lanes and not context.stop.requested:
             done = f"{len(tasks) - len(waiting) - len(lanes)}/{counted(len(tasks), what)}"
             context.progress.step(f"verify  {done}, {len(lanes)} at once")
-            for lane in wait([*lanes], POLL_S):
+            for lane in wait([*lanes], 0.1):
                 assert isinstance(lane, Connection)
                 try:
                     context.memory.take(lane.recv())
@@ -314,10 +313,12 @@ def _lane(
     )
     with suppress(SqlitmusError, KeyboardInterrupt, EOFError), session as apart:
         apart.stop.requested = 1  # a signal ends it at once: nothing is lost
-        apart.memory.take(context.memory.entries)
+        before = context.memory.entries
+        apart.memory.take(before)
         while (place := pipe.recv()) is not None:
             tasks[place](apart)
-            pipe.send(apart.memory.beyond(context.memory))
+            entries = apart.memory.entries.items()
+            pipe.send({key: entry for key, entry in entries if entry != before.get(key)})
 
 
 class Proven(Model):
@@ -328,11 +329,9 @@ def _probes(
     context: Context, cases: Sequence[PlannedCase], runner: Installed
 ) -> list[tuple[Probe, Sequence[PlannedCase]]]:
     """What `runner` is asked for these cases of it, and on which of them that bears."""
-    catalog = context.catalog
     assert runner.description
-    features = runner.description.features
-    manners = freshness.manners_of(cases, catalog)
-    questions = freshness.questions(manners, features, runner.spec)
+    catalog, features = context.catalog, runner.description.features
+    questions = freshness.questions(freshness.manners_of(cases, catalog), features, runner.spec)
     loops = stalls.loops_of(cases, catalog, features.levels).items()
     return [
         *((question, cases) for question in questions),

@@ -85,15 +85,11 @@ class Memory:
         self.take({key: {type(value).__name__: value.model_dump(mode="json")}})
 
     def take(self, entries: Entries) -> None:
-        """Remember what another memory has `beyond` this one."""
+        """Remember these, too."""
         for key, entry in entries.items():
             of_key = self.entries.setdefault(key, {})
             self._new |= not entry.items() <= of_key.items()
             of_key.update(entry)
-
-    def beyond(self, other: "Memory") -> Entries:
-        """The entries that `other` has not, or otherwise."""
-        return {k: entry for k, entry in self.entries.items() if entry != other.entries.get(k)}
 
     def save(self) -> None:
         """Write the file if there is anything new; on a full disk only the memory is lost."""
