@@ -82,9 +82,7 @@ def test_ctrl_c_finishes_the_invocation_and_resume_goes_on_in_the_same_order(clo
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_what_is_verified_beside_one_another_ends_with_the_harness(
-    clone: Clone, number: int
-) -> None:
+def test_lanes_of_verification_end_with_the_harness(clone: Clone, number: int) -> None:
     for name in "abcd":
         clone.runner(name, "hang")
     process = clone.start("run", "--suite", "full", "--size", "s")

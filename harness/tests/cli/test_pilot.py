@@ -343,6 +343,14 @@ def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     assert spent == pytest.approx((plan.blocks - 1) * seconds, rel=0.05)
 
 
+def test_a_budget_for_most_of_a_verdict_begins_what_it_has_time_for(desk: Desk) -> None:
+    desk.run(mode="piloted", blocks=1)
+    plan = desk.clone.latest().plan()
+    desk.run(mode="piloted", time_budget_s=8 * block_seconds(plan.counts, plan.cells, {}))
+    assert desk.clone.latest().plan().foreseen == 10
+    assert "10 are the fewest that give a word, and as many are begun as there is" in desk.said()
+
+
 def test_a_budget_too_small_for_a_block_gives_one(desk: Desk) -> None:
     desk.run(mode="piloted", time_budget_s=0.001)
     plan = desk.clone.latest().plan()

@@ -180,11 +180,12 @@ def line_of(part: Share, blocks: int, clock: str) -> str:
     return f"  {part.name}: {counted(part.cells, 'cell')}, about {clock} in {blocks} blocks"
 
 
-def shortened(blocks: int, allowed: int) -> str:
-    """What to say where a budget allows fewer blocks than are measured."""
+def shortened(blocks: int, allowed: int, *, obeyed: bool) -> str:
+    """What to say where a budget allows fewer blocks than are planned, and is `obeyed` or not."""
+    end = "so the run takes longer than that (choose less to shorten it)"
     return (
         f"the time budget allows {counted(allowed, 'block')}; {blocks} are the fewest that give "
-        "a word, so the run takes longer than that (choose less to shorten it)"
+        f"a word, {'and as many are begun as there is time for' if obeyed else end}"
     )
 
 
