@@ -98,6 +98,7 @@ def run(clone: Clone, resume: Path | None = None, **more: Any) -> session.Ended:
     return session.resume(resume, *given, force=False) if resume else session.run(*given)
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_beside_one_another_runners_have_the_fate_that_they_have_alone(
     inside: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,11 +42,6 @@ class Fake(Hyperfine):
         log.write_text(self.prints.get(command[-1], ""), "utf-8")
         return Timing(1000, 600, 300, self.codes.get(command[-1], 0))
 
-    def kill(self) -> None: ...
-
-    def resident(self) -> int:
-        return 0
-
     def ran(self) -> list[str]:
         """The last words of the commands so far, which are forgotten."""
         words = [command[-1] for command, _ in self.commands]

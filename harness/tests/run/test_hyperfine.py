@@ -54,11 +54,6 @@ class Fake(Hyperfine):
             self.output.write_text(self.text, "utf-8")
         return Timing(10, 4, 3, self.code)
 
-    def kill(self) -> None: ...
-
-    def resident(self) -> int:
-        return 0
-
 
 def go(tmp_path: Path, text: str | None, code: int | None = 0, problem: Any = None) -> Any:
     fake = Fake(tmp_path / "result.json", text, code)
