@@ -243,7 +243,7 @@ def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> 
         if not context.memory.get(context.key(case, name), Verified)
     ]
     names = [*dict.fromkeys(new)]
-    if sys.platform != "linux" or len(new) < LEAST_BESIDE or min(len(names), system.usable()) < 2:
+    if len(new) < LEAST_BESIDE or min(len(names), system.usable()) < 2:
         return
     _at_once(context, cells, [partial(_ask, case) for case in cases], "case")
     _at_once(context, cells, [partial(_verify_all, cases, cells, name) for name in names], "runner")
@@ -272,13 +272,14 @@ def _verify_all(cases: list[PlannedCase], cells: Cells, name: str, context: Cont
 
 def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -> None:
     """Do `tasks` in forks of this process, one a processor, and take over what they remember."""
+    if sys.platform != "linux":  # nothing else kills a fork with its parent
+        return
     fork, waiting = multiprocessing.get_context("fork"), [*range(len(tasks))]
     lanes: dict[Connection, BaseProcess] = {}
     try:
         for _ in range(min(system.usable(), len(tasks))):
             lane, end = fork.Pipe()
-            given = context, cells, tasks, os.getpid(), end
-            lanes[lane] = fork.Process(target=_lane, args=given)
+            lanes[lane] = fork.Process(target=_lane, args=(context, cells, tasks, os.getpid(), end))
             lanes[lane].start()
             end.close()
             lane.send(waiting.pop(0))
@@ -317,8 +318,7 @@ def _lane(
         apart.memory.take(before)
         while (place := pipe.recv()) is not None:
             tasks[place](apart)
-            entries = apart.memory.entries.items()
-            pipe.send({key: entry for key, entry in entries if entry != before.get(key)})
+            pipe.send({k: e for k, e in apart.memory.entries.items() if e != before.get(k)})
 
 
 class Proven(Model):
