@@ -274,10 +274,11 @@ def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -
     """Do `tasks` in forks of this process, one a processor, and take over what they remember."""
     if sys.platform != "linux":  # nothing else kills a fork with its parent
         return
-    fork, waiting = multiprocessing.get_context("fork"), [*range(len(tasks))]
+    fork = multiprocessing.get_context("fork")
+    waiting = [] if context.stop.requested else [*range(len(tasks))]
     lanes: dict[Connection, BaseProcess] = {}
     try:
-        for _ in range(min(system.usable(), len(tasks))):
+        for _ in range(min(system.usable(), len(waiting))):
             lane, end = fork.Pipe()
             lanes[lane] = fork.Process(target=_lane, args=(context, cells, tasks, os.getpid(), end))
             lanes[lane].start()
@@ -296,8 +297,9 @@ def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -
                 context.memory.save()
     finally:
         for process in lanes.values():
-            process.terminate()
-            process.join()
+            while process.is_alive():  # one that just starts hears the second signal only
+                process.terminate()
+                process.join(0.2)
 
 
 def _lane(
