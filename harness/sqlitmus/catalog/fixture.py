@@ -287,10 +287,10 @@ def snapshots() -> Path:
 
     Folders of processes that were killed, so that they could not clean up, are removed.
     """
-    parent = multiprocessing.parent_process()  # of one that verifies a runner
     for folder in paths.cache("databases").iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
+    parent = multiprocessing.parent_process()  # of a fork that verifies beside others
     return paths.cache(f"databases/{parent.pid if parent else os.getpid()}")
 
 

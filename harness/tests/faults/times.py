@@ -3,8 +3,9 @@
 import os
 from functools import partial
 
-from tests.faults.fault import Fault, Seen
+from tests.faults.fault import Fault, Seen, Where
 from tests.faults.planted import (
+    Change,
     Play,
     dotnet_verified,
     fake_measured,
@@ -73,19 +74,25 @@ CAPPED = (RECORDING, LATENCY, LATENCY.replace("clock.now() - planned", "0.02"))
 
 RUST = partial(rust_verified, "service-mixed")
 DOTNET = partial(dotnet_verified, "service-mixed")
-RUST_RECORDING, DOTNET_RECORDING = (
-    "runners/rust/src/recording.rs",
-    "runners/dotnet/src/Recording.cs",
-)
+RUST_RECORDING = "runners/rust/src/recording.rs"
+RUST_ACTUAL = (RUST_RECORDING, "        planned\n    }", "        clock.now()\n    }")
+RUST_CAPPED = (RUST_RECORDING, "saturating_sub(begun))", "saturating_sub(begun).min(20_000))")
+DOTNET_RECORDING = "runners/dotnet/src/Recording.cs"
 DOTNET_LATENCY = "Clock.Nanoseconds(last - from)"
-RUST_ACTUAL = "        planned\n    }", "        clock.now()\n    }"
-RUST_CAPPED = "saturating_sub(begun))", "saturating_sub(begun).min(20_000))"
-DOTNET_ACTUAL, DOTNET_CAPPED = (
-    ("return planned;", "return clock.Now();"),
-    f"Math.Min({DOTNET_LATENCY}, 20_000)",
-)
+DOTNET_ACTUAL = (DOTNET_RECORDING, "return planned;", "return clock.Now();")
+DOTNET_CAPPED = (DOTNET_RECORDING, DOTNET_LATENCY, f"Math.Min({DOTNET_LATENCY}, 20_000)")
 START, CAP = "latency counted from the actual start", "latencies capped at 20 us"
 STOPPED = "is latency counted from the actual start?"
+
+
+def late_in(name: Where, title: str, planted: partial[Play], *changes: Change) -> list[Fault]:
+    """Both faults in another language, whose runner is built with each of the `changes`."""
+    return [
+        Fault(f"{what} in {title}", name, planted(change), "failed", STOPPED, slow=True, needs=name)
+        for what, change in zip((START, CAP), changes, strict=True)
+    ]
+
+
 DOTNET_USED = "after.Cpu - before.Cpu"
 DOTNET_QUARTER = ("runners/dotnet/src/Usage.cs", DOTNET_USED, f"({DOTNET_USED}) / 4")
 THIRD = ("runners/javascript/peak.js", "Number(kib) * 1024", "Math.round(Number(kib) * 341)")
@@ -279,16 +286,8 @@ FAULTS: list[Fault] = [
     ),
     Fault(START, "javascript", node_verified("service-mixed", *ACTUAL_START), "failed", STOPPED),
     Fault(CAP, "javascript", node_verified("service-mixed", CAPPED), "failed", STOPPED, slow=True),
-    *(
-        Fault(f"{what} in {title}", name, change, "failed", STOPPED, slow=True, needs=name)
-        for title, what, change in (
-            ("Rust", START, RUST((RUST_RECORDING, *RUST_ACTUAL))),
-            ("Rust", CAP, RUST((RUST_RECORDING, *RUST_CAPPED))),
-            (".NET", START, DOTNET((DOTNET_RECORDING, *DOTNET_ACTUAL))),
-            (".NET", CAP, DOTNET((DOTNET_RECORDING, DOTNET_LATENCY, DOTNET_CAPPED))),
-        )
-        for name in ("rust" if title == "Rust" else "dotnet",)
-    ),
+    *late_in("rust", "Rust", RUST, RUST_ACTUAL, RUST_CAPPED),
+    *late_in("dotnet", ".NET", DOTNET, DOTNET_ACTUAL, DOTNET_CAPPED),
     Fault(
         "times halved where no turns are taken",
         "javascript",

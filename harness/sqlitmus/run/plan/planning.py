@@ -89,12 +89,13 @@ def freeze(
     costs = case_seconds(counts, fit, twice)
     foretold = {case.id: fit[case.id] for case in cases if not case.fixed}
     planned = extent(options, mode, counts, foretold, costs, left_s)
-    blocks, block_s = planned.blocks, sum(costs.values())
+    block_s = sum(costs.values())
     obeyed = bool(options.time_budget_s and not options.claims and not options.advice)
     least_s = MINIMUM_BLOCKS * block_s
     if left_s and not options.blocks and (least_s / 2 if obeyed else 0) < left_s < least_s:
         context.progress.insist(shortened(MINIMUM_BLOCKS, int(left_s / block_s), obeyed=obeyed))
-        planned = Extent(blocks := MINIMUM_BLOCKS, 1, {}, least_s)
+        planned = Extent(MINIMUM_BLOCKS, 1, {}, least_s)
+    blocks = planned.blocks
     canary = reference if blocks > 1 and options.kind != "selftest" else None
     if canary is None:
         planned = replace(planned, seconds=block_seconds(counts, fit, {}))

@@ -138,7 +138,7 @@ class Seat:
         self._rests: list[tuple[int, int]] = []
         self._ended: Stamp | None = None
         self._paused_ns = 0  # of its life, by the harness alone
-        self._clock = conditions.ClockWatch()
+        self._clock, self._clock_set = conditions.ClockWatch(), False
         self.lost_ns: list[int] = []
         self.looked = True
         self.problem: str | None = None
@@ -214,6 +214,7 @@ class Seat:
 
     def _stamp(self) -> "Stamp":
         now, steady = time.time_ns(), time.monotonic_ns()
+        self._clock_set |= self._clock.set_by_ns() != 0
         used = self._threads()
         ran_ns = self._binding and used.get(self._binding.thread)
         return Stamp(now / 1000, steady, ran_ns, sum(used.values()))
@@ -257,7 +258,7 @@ class Seat:
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
         # stamps are compared with the process's, which a clock that was set meanwhile would spoil
-        turns = () if self._clock.set_by_ns() else self._turns_seen
+        turns = () if self._clock_set else self._turns_seen
         timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes, turns=turns)
         timing = replace(timing, wall_ns=timing.wall_ns - self._paused_ns)
         invocation = replace(collect(timing, self._entry.output), idle=self.idle)

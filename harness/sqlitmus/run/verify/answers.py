@@ -181,8 +181,9 @@ def record_of(
 ) -> Verified:
     """What is recorded of a cell, with the command that measures it again."""
     command = f"./just run --case '{case.id}' --runner {runner}"
-    place = {"case": case.id, "runner": runner, "command": command}
-    return Verified.model_validate({**place, "outcome": outcome, "reason": reason, "log": log})
+    return Verified(
+        case=case.id, runner=runner, outcome=outcome, reason=reason, log=log, command=command
+    )
 
 
 def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> Answers:
@@ -316,11 +317,13 @@ def _lane(
     )
     with suppress(SqlitmusError, KeyboardInterrupt, EOFError), session as apart:
         apart.stop.requested = 1  # a signal ends it at once: nothing is lost
-        before = context.memory.entries
-        apart.memory.take(before)
+        sent = context.memory  # of this fork, as its parent has it
+        apart.memory.take(sent.entries)
         while (place := pipe.recv()) is not None:
             tasks[place](apart)
-            pipe.send({k: e for k, e in apart.memory.entries.items() if e != before.get(k)})
+            new = {k: e for k, e in apart.memory.entries.items() if e != sent.entries.get(k)}
+            pipe.send(new)
+            sent.take(new)
 
 
 class Proven(Model):
@@ -415,7 +418,7 @@ def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers:
 
 def _verify(context: Context, case: PlannedCase, name: str, answers: Answers) -> Verified:
     if case.processes and (reason := launch.unsupported()):
-        return record_of(case, name, "unsupported", reason, None)
+        return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
     verified, runner = case.verified(), context.installed[name]
     attempt = context.invocations.attempt(verified, runner, "verify", answers.of(verified))
     reason = attempt.reason

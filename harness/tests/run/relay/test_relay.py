@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def laps_of(invocation: Invocation) -> Laps:
 
 def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program: str) -> None:
     told = play(tmp_path, hyperfine_program, "", "", "")
+    assert [one.problem for one in told] == [None] * 3
     assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
     assert {(laps.lost, laps.left_out) for one in told if (laps := one.laps)} == {(None, None)}
@@ -128,6 +130,7 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     waited = iter([ns for each in lost for ns in (0, each)])
     monkeypatch.setattr(process_tree, "waited_ns", lambda _: next(waited))
     (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
+    assert seat.problem is None
     laps = laps_of(seat)
     assert (laps.lost_ns, laps.counted) == (lost, counted)
     assert laps.steady_ns == pytest.approx(level)
@@ -141,14 +144,21 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
 def test_without_a_warm_up_nobody_knows_the_thread_that_iterates(
     tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = system.allowed()[-1]
     used = ({0: ns * 10**9} for ns in count(1))
     monkeypatch.setattr(relay.Seat, "_threads", lambda _: next(used))
     for warmup, known in ((2, True), (0, False)):
         turns = [Turns(warmup=warmup, rounds=1, lead_in=1, lap=2)]
-        (seat,) = play(tmp_path, hyperfine_program, "", turns=turns, processor=here)
+        (seat,) = play(tmp_path, hyperfine_program, "", turns=turns, processor=system.allowed()[-1])
         assert seat.timing
         assert [turn.cpu_ns is not None for turn in seat.timing.turns] == [known]
+
+
+def test_stamps_say_nothing_where_the_clock_was_set_and_set_back(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditions.ClockWatch, "set_by_ns", partial(next, iter([0, 9, *[0] * 99])))
+    played = play(tmp_path, hyperfine_program, "")
+    assert [seat.timing and seat.timing.turns for seat in played] == [()]
 
 
 @pytest.mark.parametrize(
