@@ -298,6 +298,39 @@ def test_among_many_noisy_cells_none_is_still_warming_up() -> None:
     assert named <= 4
 
 
+STATED = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
+
+
+@pytest.mark.parametrize(("dotnet", "found"), [(0.8, {(1, 2): 0.8 / 0.9}), (0.9, {})])
+def test_of_a_stated_work_what_the_rows_of_both_halves_explain_is_no_warm_up(
+    dotnet: float, found: dict[tuple[int, int], float]
+) -> None:
+    of = run(
+        {
+            name: [each, each * 1.005]
+            for name, each in [("node", 0.9), ("bun", 0.9), ("dotnet", dotnet)]
+        }
+    )
+    cases = [each.model_copy(update=STATED) for each in of.plan.cases]
+    of = replace(of, plan=of.plan.model_copy(update={"cases": cases}))
+    assert warming(of) == pytest.approx(found)
+
+
+def test_of_a_stated_work_no_noise_is_a_warm_up() -> None:
+    of = run({})
+    rng = np.random.default_rng(1)
+    only = of.plan.cases[0].model_copy(update=STATED)
+    named = 0
+    for _ in range(200):
+        noise = np.exp(rng.normal(0, 0.06, (1, 9, 10)))
+        plan_ = of.plan.model_copy(update={"cases": [only]})
+        figures = {**of.samples.figures, "drift": noise}
+        named += bool(
+            warming(replace(of, plan=plan_, samples=replace(of.samples, figures=figures)))
+        )
+    assert named <= 10
+
+
 @pytest.mark.parametrize("left_out", [True, False])
 def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
     drifts = {"dotnet": WARMING} if left_out else {}

@@ -83,12 +83,14 @@ def test_a_budget_that_is_too_small_keeps_the_mix_and_says_what_it_leaves_out(
 ) -> None:
     service.runner("a")
     service.runner("b")
-    done = service.sqlitmus("workload", "my.toml", "--time-budget", "1s")
+    done = service.sqlitmus("workload", "my.toml", "--mode=piloted", "--time-budget=1s")
     assert done.code == 0, done.err
     words = "no room for 10 blocks of all cases: measured in the mix, and not by themselves, are"
     assert f"the time budget has {words} add and one\n" in done.err
     plan = service.latest().plan()
     assert [case.id for case in plan.cases] == ["start", "mix", "mix@workers=2"]
+    memory = "".join(f.read_text("utf-8") for f in service.root.glob("toolchain/**/cells.json"))
+    assert memory.count('"Observed"') == 6  # of these; nobody waits for a pilot of the queries
     assert any(words in note for note in plan.cases[1].notes)
     assert "For this workload" in done.out
 

@@ -313,8 +313,11 @@ def plan_counts(
     margin: float,
     alike: bool = False,
     compared: Iterable[tuple[Cell, Cell]] = (),
+    leaves_out: Callable[[str], bool] = lambda _: False,
 ) -> PlannedCounts:
     """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
+
+    A case that is left out, which is asked when its turn comes, is not tried and gets none.
 
     All runners of a case do the same operations, those of a case that has `given` counts; so do
     cases that have cells `compared` with each other, but those of fixed counts. `alike` gives the
@@ -323,7 +326,9 @@ def plan_counts(
     bias of at most a quarter of the `margin`.
     """
     by_id = {case.id: case for case in cases}
-    observed = observe_all(context, by_id, cells, answers, mode, reference, given)
+    observed = observe_all(context, by_id, cells, answers, mode, reference, given, leaves_out)
+    by_id = {case: by_id[case] for case in by_id if case in observed}
+    cases = list(by_id.values())
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
     check_copies(_copies(context, cases, turning, observed))
@@ -424,8 +429,10 @@ def observe_all(
     mode: Mode,
     reference: str,
     given: PlannedCounts,
+    leaves_out: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, dict[str, Observed | None]]:
-    """The observations of all cases, those of the first preset first; says what they come to."""
+    """The observations of all cases but those that are left out, those of the first preset first;
+    says what they come to."""
     new = any(name not in given.get(case, {}) for case in cases for name in cells[case])
     now = pace() if mode.pilot and new and context.starts else None
     preset = next(
@@ -434,6 +441,8 @@ def observe_all(
     calls = preset.calls if preset else {}
     observed: dict[str, dict[str, Observed | None]] = {}
     for case in sorted(cases, key=lambda case: case not in calls):
+        if leaves_out(case):
+            continue
         each = _observed_case(context, cases[case], cells, answers, mode, reference, given, now)
         observed[case] = each
         context.memory.save()

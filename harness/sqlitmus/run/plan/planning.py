@@ -3,6 +3,7 @@
 import hashlib
 import random
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -245,6 +246,7 @@ def prepare(
     mode: Mode,
 ) -> Prepared | None:
     """Verify, pilot and freeze the plan; None if the user asked to stop."""
+    from sqlitmus.run.plan.counts import case_seconds
     from sqlitmus.run.plan.pilot import plan_counts
 
     begin = time.monotonic()
@@ -257,11 +259,17 @@ def prepare(
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
+    weights = _weights(options, cases)
+    until = time.monotonic()
+    until += OF_PILOT * ((options.time_budget_s or 0) - (until - begin))
     counts = plan_counts(
-        *(context, cases, fit, answers, mode, watched, _given(options)),
+        context,
+        sorted(cases, key=lambda case: -weights.get(case.id, 2)),  # no weight is more than 1
+        *(fit, answers, mode, watched, _given(options)),
         margin=options.margin,
         alike=alike,
         compared=pairs,
+        leaves_out=lambda case: case in weights and time.monotonic() > until,
     )
     ask(context, cases, answers.fit(present), counts, answers)
     fit = answers.fit(present)  # without what went wrong in the pilot or was not answered
@@ -271,7 +279,9 @@ def prepare(
     left_s = budget_s(options, mode)
     if left_s:
         left_s = max(left_s - (time.monotonic() - begin), 1e-3)
-        cases = _within(options, context, cases, fit, counts, reference, left_s)
+        of_tried = {case: names for case, names in fit.items() if case in counts}
+        costs = case_seconds(counts, of_tried, canaries(of_tried, reference, {}))
+        cases = _within(context, cases, weights, costs, left_s)
         ids = {case.id for case in cases}
         cells, fit = ({c: of[c] for c in of if c in ids} for of in (cells, fit))
         counts = {case: of for case, of in counts.items() if case in ids}
@@ -291,33 +301,39 @@ def prepare(
     return Prepared(plan, directory, answers, fit)
 
 
+OF_PILOT = 0.2  # of the time that verification leaves, after which no further query is tried
+
+
+def _weights(options: Options, cases: list[PlannedCase]) -> dict[str, float]:
+    """The weights of the queries by themselves that --time-budget may leave out: of a workload that
+    has a mix."""
+    mixed = any(case.group == "mix" for case in cases)
+    if not (mixed and options.workload and options.time_budget_s):
+        return {}
+    shares = options.workload.shares
+    return {case.id: shares[case.scenario] for case in cases if case.group == "queries"}
+
+
 def _within(
-    options: Options,
     context: Context,
     cases: list[PlannedCase],
-    fit: Cells,
-    counts: PlannedCounts,
-    reference: str,
+    weights: Mapping[str, float],
+    costs: Mapping[str, float],
     left_s: float,
 ) -> list[PlannedCase]:
-    """`cases` without those queries of a workload for which --time-budget has no room beside its
-    mix, which tells that it is so."""
-    from sqlitmus.run.plan.counts import case_seconds
-
-    mix = next((case for case in cases if case.group == "mix"), None)
-    if mix is None or not (options.workload and options.time_budget_s):
-        return cases
-    shares = options.workload.shares
-    weights = {case.id: shares[case.scenario] for case in cases if case.group == "queries"}
-    costs = case_seconds(counts, fit, canaries(fit, reference, {}))
-    left_out = beyond(costs, weights, left_s)
+    """`cases` without those of `weights` for which --time-budget has no room beside the mix, which
+    tells that it is so; `costs` are those of the cases that were tried."""
+    tried = {case: weight for case, weight in weights.items() if case in costs}
+    left_out = beyond(costs, tried, left_s) + [case for case in weights if case not in costs]
     if not left_out:
         return cases
+    left_out.sort(key=weights.__getitem__)
     words = (
         f"the time budget has no room for {MINIMUM_BLOCKS} blocks of all cases: measured in the "
         f"mix, and not by themselves, are {listed(left_out)}"
     )
     context.progress.insist(words)
+    mix = next(case for case in cases if case.group == "mix")
     noted = mix.model_copy(update={"notes": [*mix.notes, f"{words[0].upper()}{words[1:]}."]})
     return [noted if case is mix else case for case in cases if case.id not in left_out]
 
