@@ -1,4 +1,4 @@
-"""What comes from npm, without running any install script: runtimes, lint tools, and peers."""
+"""What comes from npm, without running any install script: runtimes, drivers, and other tools."""
 
 import json
 import shutil
@@ -64,7 +64,7 @@ def _step(
 
 
 def _entry(folder: Path, file: Path) -> Entry:
-    package = next(up for up in file.parents if (up / "package.json").is_file())
+    package = next(up for up in (file, *file.parents) if (up / "package.json").is_file())
     version = json.loads((package / "package.json").read_text("utf-8")).get("version")
     return Entry(file.relative_to(folder).as_posix(), version)
 
@@ -83,6 +83,14 @@ NPM_DEV = _step(
     TOOLS,
     tools=("axe",),
     recipe="test",
+)
+NPM_LIBSQL = _step(
+    "npm-libsql",
+    "installing libsql",
+    "runners/libsql",
+    {"libsql": "libsql"},
+    tools=("libsql",),
+    recipe="setup-claims",
 )
 NPM_PEERS = _step(
     "npm-peers",

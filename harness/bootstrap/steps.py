@@ -4,7 +4,7 @@ from bootstrap.addon_steps import BETTER_SQLITE3
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
 from bootstrap.counter_steps import SYNC_COUNTER
 from bootstrap.go_steps import ACTIONLINT
-from bootstrap.npm_steps import NPM, NPM_DEV, NPM_PEERS
+from bootstrap.npm_steps import NPM, NPM_DEV, NPM_LIBSQL, NPM_PEERS
 from bootstrap.plain_steps import PLAIN
 from bootstrap.python_steps import PYTHON, PYTHON_DEV
 from bootstrap.step import Step
@@ -15,7 +15,8 @@ STEPS: dict[str, Step] = {
     step.name: step
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM, *PLAIN, NPM_PEERS),
+        *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM, *PLAIN),
+        *(NPM_LIBSQL, NPM_PEERS),
     )
 }
 # a tool's name in `runner.toml` -> (step, entry of the step)

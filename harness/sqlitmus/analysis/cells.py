@@ -252,8 +252,8 @@ def warming(run: RunData) -> dict[Place, float]:
     by chance. A process that grows slower does not warm up: a table that it fills grows with it.
     Fewer blocks than a verdict needs say nothing of it.
 
-    The two halves of a stated work have different rows, the same for all series: each is compared
-    with the one that falls least, block by block (Hsu, Ann. Stat. 12, 1984, 1136-1144; Bonferroni).
+    The halves of a stated work have other rows, the same for all series: each is held against the
+    one that falls least, block by block (Hsu, Ann. Stat. 12, 1984, 1136-1144; Bonferroni).
     """
     drift: Array = run.samples.figures["drift"]
     shape = drift.shape[:2]
@@ -261,9 +261,8 @@ def warming(run: RunData) -> dict[Place, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.log(drift)
         for c in np.flatnonzero(stated):
-            falls = trimmed_means(each[c]).mean
-            if np.isfinite(falls).any():
-                each[c] -= each[c, np.nanargmax(falls)]
+            falls = np.nan_to_num(trimmed_means(each[c]).mean, nan=-np.inf)
+            each[c] -= each[c, np.argmax(falls)]
         logs = moderate(trimmed_means(each.reshape(-1, drift.shape[2])), shape[1])
         p = p_values(logs) / 2
     testable = (logs.count >= MIN_BLOCKS).reshape(shape) & steady[:, None]
@@ -425,18 +424,18 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
     warmups = [c.operations * c.warmup_iterations for c in planned]
     bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
     warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
-    sentence = f"A process times {_counted(timed)} after a warm-up of {warmup}."
+    sentence = f"A process times {counted(timed, 'operation')} after a warm-up of {warmup}."
     counted = [measure.value for measure in checkpoints if measure]
     if case.journal_mode == "wal" and counted and not any(counted):
         sentence += " No checkpoint falls into them."
     if case.resets:
         sentence += (
-            f" A reset comes before every {_counted(case.reset_every or 0)}, off the clock; its "
+            f" A reset comes before every {counted(case.reset_every or 0, 'operation')}, off the clock; its "
             "writes and checkpoints cannot be separated from theirs, so neither is given."
         )
     if case.walk == 1:
         return sentence
-    walk = _counted(case.walk)
+    walk = counted(case.walk, "operation")
     if bound >= case.walk:
         share = min(c.timed_share(case.walk) for c in planned)
         times = "" if share == 1 or case.writes else f", and times {100 * share:.0f} % of them"
@@ -445,10 +444,6 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
     if all(length > bound for length in case.walks):
         return f"{sentence} {share}, which are for {walk}."
     return f"{sentence} {share} that begin again after {walk}, and all others."
-
-
-def _counted(operations: int) -> str:
-    return f"{operations:,} operation{'' if operations == 1 else 's'}"
 
 
 def whole(case: PlannedCase, counts: Counts | None) -> int | None:

@@ -180,48 +180,7 @@ class Claim(Model):
 # The file that a new claim begins with. Pure.
 
 
-TEXT = """\
-# What is empty must be filled; `./just claims --list` names what is still wrong, with its line.
-# docs/claims.md follows one claim from paper to verdict, and says where all keys are explained.
-
-# The claim in a sentence that can turn out false.
-title = ""
-# Who published it, where and when.
-source = ""
-# The machine it was published on, or "not stated".
-published_on = ""
-# What should be seen here if it is true, with its figures.
-hypothesis = ""
-# The name of a claim in this folder whose publication says the opposite; it names this one, too.
-# contradicts = ""
-# How this experiment differs from the published one, as far as the verdict depends on it.
-differences = []
-# What of the publication nobody can repeat here, and why.
-untestable = []
-
-# What each outcome means for somebody who writes a service.
-[lessons]
-reproduced = ""
-different = ""
-unresolved = ""
-reversed = ""
-untestable = ""
-
-[[groups]]
-title = "times as fast"
-# steady (time of an operation), wall (of a process), loop, average, p50, p99, p999, max
-metric = "steady"
-# Every ratio is base / new: how many times as fast new is. Cases: ./just list cases
-base = { case = "" }
-new = { case = "" }
-runners = ["node"]
-# If no difference was published: expects = "no effect", with the tolerance that still is none.
-rows = [
-    # published: the ratio. said: the publication's own figures with their unit, and with their ±.
-    # key = true: this row decides the claim's verdict.
-    { name = "", published = 1.2, said = "", key = true },
-]
-"""
+TEXT = Path(__file__).with_name("claim.toml").read_text("utf-8")
 
 
 def file_name(name: str, files: Iterable[str]) -> str:

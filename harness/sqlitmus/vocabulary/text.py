@@ -10,8 +10,8 @@ SHOWN = 3  # names in a sentence before it only counts the others
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 case`, `2 cases`; `plural` where it is not the noun with an s."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    """`1 case`, `2,000 cases`; `plural` where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(names: Sequence[str]) -> str:

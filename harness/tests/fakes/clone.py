@@ -24,175 +24,15 @@ from sqlitmus.vocabulary import paths
 from tests.fakes import warm
 
 HERE = Path(__file__).parent
+CATALOGUE = HERE / "catalogue"
+SCENARIOS, PROFILES, MODES = (
+    (CATALOGUE / f"scenarios/{name}.toml").read_text("utf-8")
+    for name in ("tiny", "profiles", "modes")
+)
 DEADLINE_S = 60.0
 # Few, because each clone has the oracle perform them; tests of the vectors have it perform all.
 VECTORS = ("get-hit-and-miss-verify", "insert-immediate-verify", "types-all-verify")
 T = TypeVar("T")
-
-FIXTURE = """
-title = "Tiny"
-sizes = { s = 8, m = 20 }
-seed = 1
-tables = [
-    "CREATE TABLE tiny(id INTEGER PRIMARY KEY, big INTEGER, word TEXT)",
-    "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER)",
-]
-indexes = []
-
-[fill.tiny]
-rows = "size"
-id = { generator = "sequence" }
-big = { generator = "sequence", offset = 9_007_199_254_740_992 }
-word = { generator = "pattern", pattern = "word {}" }
-"""
-
-SCENARIOS = """
-[get]
-title = "Get"
-question = "How long does a row take?"
-group = "reads"
-bound_by = "driver"
-unit = "read"
-fixture = "tiny"
-operations = 4
-axes.profile = ["normalised", "shipped"]
-axes.workers = ["1", "2"]
-
-[[get.steps]]
-operation = "get"
-sql = "SELECT id, big, word FROM tiny WHERE id = ?"
-columns = { id = "integer", big = "integer", word = "text" }
-parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
-pool = 8
-
-[all]
-title = "All"
-question = "How long do all rows take?"
-group = "reads"
-bound_by = "runtime"
-unit = "list"
-fixture = "tiny"
-operations = 2
-axes.profile = ["normalised"]
-
-[[all.steps]]
-operation = "all"
-sql = "SELECT id, big, word FROM tiny ORDER BY id"
-columns = { id = "integer", big = "integer", word = "text" }
-
-[insert]
-title = "Insert"
-question = "How long does an insert take?"
-group = "writes"
-bound_by = "io"
-unit = "row"
-fixture = "tiny"
-writes = true
-operations = 3
-warmup_operations = 6
-timed_operations = 12
-transaction = "immediate"
-axes.profile = ["normalised"]
-reset = ["DELETE FROM sink"]
-reset_every = 3
-
-[[insert.steps]]
-operation = "run"
-sql = "INSERT INTO sink(a) VALUES (?)"
-parameters = [{ type = "integer", generator = "integer", min = 0, max = 9 }]
-pool = 4
-
-[[insert.readback]]
-sql = "SELECT id, a FROM sink ORDER BY id"
-columns = { id = "integer", a = "integer" }
-
-[noop]
-title = "Start"
-question = "What does a start cost?"
-group = "start-up"
-bound_by = "runtime"
-metric = "cold"
-unit = "process"
-operations = 0
-"""
-
-PROFILES = """
-[normalised]
-title = "Normalised"
-summary = "the same for all"
-pragmas = [["journal_mode", "WAL"], ["synchronous", "NORMAL"], ["cache_size", -16000]]
-
-[shipped]
-title = "As shipped"
-summary = "nothing set"
-pragmas = []
-"""
-
-SUITES = """
-[quick]
-title = "Quick"
-summary = "small"
-mode = "quick"
-oracle = false
-cases = [{ scenario = "get" }]
-
-[full]
-title = "Full"
-summary = "all"
-mode = "standard"
-oracle = true
-cases = [{ scenario = "*" }, { scenario = "get", workers = ["2"], profile = ["shipped"] }]
-"""
-
-MODES = """
-[quick]
-title = "Quick"
-summary = "without a pilot"
-blocks = 2
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 0
-warmup_ms = [0, 0]
-
-[standard]
-title = "Standard"
-summary = "warmed up"
-blocks = 2
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 1
-warmup_ms = [0, 0]
-
-[piloted]
-title = "Piloted"
-summary = "with a pilot"
-blocks = 2
-pilot = 2
-iterations = [3, 20]
-warmup_iterations = 1
-warmup_ms = [1, 4]
-
-[gate]
-title = "Gate"
-summary = "with looks"
-blocks = 30
-looks = 3
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 0
-warmup_ms = [0, 0]
-
-[relayed]
-title = "Relayed"
-summary = "processes take turns"
-blocks = 2
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 2
-warmup_ms = [0, 0]
-scheme = "relay"
-rounds = 4
-"""
 
 RUNNER = """
 [[runner]]
@@ -224,11 +64,7 @@ class Clone:
     def make(cls, root: Path, hyperfine: str | None = None) -> "Clone":
         """A catalogue without runners but the oracle; without `hyperfine` nothing can be timed."""
         clone = cls(root)
-        clone.write("fixtures/tiny.toml", FIXTURE)
-        clone.write("scenarios/tiny.toml", SCENARIOS)
-        clone.write("scenarios/profiles.toml", PROFILES)
-        clone.write("scenarios/suites.toml", SUITES)
-        clone.write("scenarios/modes.toml", MODES)
+        shutil.copytree(CATALOGUE, root, dirs_exist_ok=True)
         shutil.copytree(paths.RUNNERS / "python", root / "runners/python")
         for name in VECTORS:
             vector = Path("contract/vectors", name)

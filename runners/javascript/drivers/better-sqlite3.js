@@ -1,10 +1,11 @@
 /** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
 
 import { Buffer } from "node:buffer";
-import { bare, betterSqlite3, features as common, method } from "./driver.js";
+import { bare, betterSqlite3, environment, features as common, method } from "./driver.js";
 import { primaryName, resultCode } from "./result-codes.js";
 
-const { default: Sqlite } = await import(betterSqlite3("lib/index.js").href);
+const main = environment("SQLITMUS_BETTER_SQLITE3_MAIN") ?? "lib/index.js";
+const { default: Sqlite } = await import(betterSqlite3(main).href);
 
 export const features = common(["prepared", "adhoc"]);
 // Built with SQLITE_USE_URI=0: a `file:` URI would be taken for a file's name.

@@ -71,6 +71,9 @@ export const features = (statements, { lacks = [], flags = [] } = {}) => ({
   lacks: ["per_operation", ...lacks],
 });
 
+// Deno's `process` would load its Node layer, and double a cold start.
+export const environment = (name) => (globalThis.Deno ? Deno.env.get(name) : process.env[name]);
+
 /**
  * A file of the better-sqlite3 package: the one beside the runners, or the one whose folder's URL (with a
  * slash at its end) is in SQLITMUS_BETTER_SQLITE3, which compares versions and builds of it.
@@ -78,9 +81,7 @@ export const features = (statements, { lacks = [], flags = [] } = {}) => ({
  * @param {string} file
  */
 export function betterSqlite3(file) {
-  const name = "SQLITMUS_BETTER_SQLITE3";
-  // Deno's `process` would load its Node layer, and double a cold start.
-  const chosen = globalThis.Deno ? Deno.env.get(name) : process.env[name];
+  const chosen = environment("SQLITMUS_BETTER_SQLITE3");
   const folder = chosen ?? new URL("../../node_modules/better-sqlite3/", import.meta.url);
   return new URL(file, folder);
 }

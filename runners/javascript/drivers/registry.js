@@ -5,6 +5,8 @@
 
 import { betterSqlite3 } from "./driver.js";
 
+const packageVersion = ({ system }) => JSON.parse(system.readText(betterSqlite3("package.json"))).version;
+
 /** @type {Record<string, {name: string, version: (host: import("../main.js").Host) => string, load: () => Promise<import("./driver.js").Driver>}>} */
 export const DRIVERS = {
   "node-sqlite": {
@@ -19,7 +21,13 @@ export const DRIVERS = {
   },
   "better-sqlite3": {
     name: "better-sqlite3",
-    version: ({ system }) => JSON.parse(system.readText(betterSqlite3("package.json"))).version,
+    version: packageVersion,
+    load: () => import("./better-sqlite3.js"),
+  },
+  // Its package has the interface of better-sqlite3.
+  libsql: {
+    name: "libsql",
+    version: packageVersion,
     load: () => import("./better-sqlite3.js"),
   },
 };
