@@ -425,13 +425,14 @@ def sentences(plan: Plan, case: PlannedCase, checkpoints: Sequence[Measure | Non
     bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
     warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
     sentence = f"A process times {counted(timed, 'operation')} after a warm-up of {warmup}."
-    counted = [measure.value for measure in checkpoints if measure]
-    if case.journal_mode == "wal" and counted and not any(counted):
+    made = [measure.value for measure in checkpoints if measure]
+    if case.journal_mode == "wal" and made and not any(made):
         sentence += " No checkpoint falls into them."
     if case.resets:
+        every = counted(case.reset_every or 0, "operation")
         sentence += (
-            f" A reset comes before every {counted(case.reset_every or 0, 'operation')}, off the clock; its "
-            "writes and checkpoints cannot be separated from theirs, so neither is given."
+            f" A reset comes before every {every}, off the clock; its writes and "
+            "checkpoints cannot be separated from theirs, so neither is given."
         )
     if case.walk == 1:
         return sentence
