@@ -252,8 +252,9 @@ def warming(run: RunData) -> dict[Place, float]:
     by chance. A process that grows slower does not warm up: a table that it fills grows with it.
     Fewer blocks than a verdict needs say nothing of it.
 
-    The halves of a stated work have other rows, the same for all series: each is held against the
-    one that falls least, block by block (Hsu, Ann. Stat. 12, 1984, 1136-1144; Bonferroni).
+    The halves of a stated work have other rows, the same for all series: where all of them fall,
+    each is held against the one that falls least, block by block (Hsu, Ann. Stat. 12, 1984,
+    1136-1144; Bonferroni).
     """
     drift: Array = run.samples.figures["drift"]
     shape = drift.shape[:2]
@@ -262,7 +263,8 @@ def warming(run: RunData) -> dict[Place, float]:
         each = np.log(drift)
         for c in np.flatnonzero(stated):
             falls = np.nan_to_num(trimmed_means(each[c]).mean, nan=-np.inf)
-            each[c] -= each[c, np.argmax(falls)]
+            if falls.max() < 0:
+                each[c] -= each[c, np.argmax(falls)]
         logs = moderate(trimmed_means(each.reshape(-1, drift.shape[2])), shape[1])
         p = p_values(logs) / 2
     testable = (logs.count >= MIN_BLOCKS).reshape(shape) & steady[:, None]

@@ -152,9 +152,9 @@ class Counts(Model):
     pilot could not measure it.
 
     A process that takes turns has `rounds` of them, 0 for one that takes none. Its `iterations` are
-    those of all its turns, of which each begins with `lead_in` that do not count. Its warm-up is
+    those of all its turns, of which each begins with `lead_in` that do not count. The warm-up is
     longer by a multiple of `stagger` iterations, drawn anew for each block: what recurs more rarely
-    than once in a set, such as a full collection, falls into the laps of each runner as often as
+    than once in a set, such as a full collection, falls into what counts of each runner as often as
     it is due, wherever the pilot let its warm-up end.
 
     `warmed_ms` is how long the warm-up lasts at the pilot's pace, in turns or not. For

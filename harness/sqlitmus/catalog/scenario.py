@@ -401,10 +401,9 @@ class Mode(Model):
     """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
-    process that takes turns warms up for `warmup_ms` and up to `stagger_ms` more, see Counts. A
-    decision may be taken at each of `looks` equally spaced looks: of a gate about the whole run,
-    else about each case. With a `budget_s` for verification, pilot and blocks together, `blocks`
-    are the fewest.
+    process warms up for `warmup_ms` and up to `stagger_ms` more, see Counts. A decision may be
+    taken at each of `looks` equally spaced looks: of a gate about the whole run, else about each
+    case. With a `budget_s` for verification, pilot and blocks together, `blocks` are the fewest.
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least

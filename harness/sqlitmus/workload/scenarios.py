@@ -40,9 +40,6 @@ from sqlitmus.workload.parts import (
 from sqlitmus.workload.replay import replays
 from sqlitmus.workload.trace import with_queries
 
-# The mix at planned times, or with the time of each round.
-
-
 # Their times are no latencies: those at a rate are of the schedule, where it is kept.
 KEEPING_UP = "keeping up"
 TIMED_ROUNDS = "timed rounds"
@@ -130,7 +127,8 @@ QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration without a pilot, about a tenth of a second
 MOST_QUERIES = 256  # of an iteration, too
 WARMUP, TIMED = 2, 4  # iterations that a process does of what writes no checkpoint's worth
-HEAVIEST = 5  # iterations whose instructions a process may do for its checkpoints
+# what a process may do for its checkpoints, and of the mix before the first one
+HEAVIEST, HEAVIEST_MIX = 5 * INSTRUCTIONS, 20 * INSTRUCTIONS
 AUTOCHECKPOINT = 1000  # pages of the log, SQLite's default
 
 
@@ -313,6 +311,7 @@ def _mix(
         instructions=instructions,
         most=_most(parts) or (max(min(most), 1) if most else None),
         writing=written,
+        heaviest=HEAVIEST_MIX,
         notes=_short_of_rows(pairs, instructions, written),
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=queries,
@@ -396,6 +395,7 @@ def _scenario(
     operations: int,
     instructions: float = 0.0,
     writing: Writing | None = None,
+    heaviest: int = HEAVIEST,
     **facts: object,
 ) -> Scenario:
     """A scenario; an operation has so many `instructions`, and of `most` operations no row is
@@ -407,7 +407,9 @@ def _scenario(
     if most and any(part.lasting for part in parts):
         operations = min(operations, most // LEAST_TIMES)
     reset = list(dict.fromkeys(sql for part in parts for sql in part.reset))
-    work = _stated(operations, most, instructions, writing) if written and writing else None
+    work = None
+    if written and writing:
+        work = _stated(operations, most, instructions, writing, heaviest)
     every = _power(most or operations * (WARMUP + TIMED))
     if work and sum(work[1:]) <= (most or 0):
         every = sum(work[1:])
@@ -429,14 +431,15 @@ def _scenario(
 
 
 def _stated(
-    operations: int, most: int | None, instructions: float, writing: Writing
+    operations: int, most: int | None, instructions: float, writing: Writing, heaviest: int
 ) -> tuple[int, int, int]:
     """What a process does that writes: the operations of an iteration, those of its warm-up, and
     those timed; at most `most` in all, where rows suffice.
 
     Two checkpoints fall into those timed, or a multiple, and the time begins half-way between two,
     so that each half has as many; after a first one, since a log that grows is slower than one that
-    begins anew. Where that takes too long, none falls into the process at all.
+    begins anew. Where that takes too long, none falls into the process at all, which does work of
+    the `heaviest` instructions at most.
     """
     # syncs are counted in twice as many, which a reset must not cut either
     each = _power(max(min(operations, (most or 2 * operations) // 2), 1))
@@ -444,10 +447,10 @@ def _stated(
         return each, WARMUP * each, TIMED * each
     bearable = (WARMUP + TIMED) * each
     if not writing.syncs:
-        heaviest = int(HEAVIEST * INSTRUCTIONS // max(instructions, 1))
-        bearable = min(most or heaviest, heaviest)
+        bearable = int(heaviest // max(instructions, 1))
+        bearable = min(most or bearable, bearable)
         period = _period(writing.share)
-        if 7 * period // 2 <= bearable:
+        if 7 * period // 2 <= min(bearable, HEAVIEST // max(instructions, 1)):
             return gcd(each, period // 2), 3 * period // 2, 2 * period
     few = _power(max(min(bearable, int(0.8 / writing.share)) // (WARMUP + TIMED), 1))
     warmup, timed = (WARMUP, TIMED) if writing.syncs else (TIMED, WARMUP)  # compilers take time
@@ -475,7 +478,7 @@ def _short_of_rows(
 ) -> list[str]:
     """What the report says where more rows of parameters would let checkpoints be timed."""
     rounds = 7 * _period(writing.share) // 2 if writing.share and not writing.syncs else 0
-    if not 0 < rounds * instructions <= HEAVIEST * INSTRUCTIONS:
+    if not 0 < rounds * instructions <= HEAVIEST:
         return []
     few = rows_wanting(pairs, rounds)
     return [f"Two checkpoints would be timed if {listed(few)}."] if few else []
@@ -490,9 +493,6 @@ def _operations(instructions: float, queries: int = 1) -> int:
     """Operations of so many queries that an iteration has in verify mode and in the pilot, which
     finds those that are timed: where workers wait for each other's locks, many take seconds."""
     return int(max(min(INSTRUCTIONS // max(instructions, 1), MOST_QUERIES // queries), 1))
-
-
-# A workload that is ready to be measured: its catalogue, and what its plan remembers.
 
 
 ALONE = 3  # copies beside one for each runner: its canary's, one for processes alone, the fixture

@@ -15,6 +15,7 @@ from sqlitmus.run.plan.counts import (
     LONGEST,
     LOOKS,
     SLACK,
+    TOGETHER_MS,
     WALK_LAPS,
     Observed,
     PilotProcess,
@@ -510,6 +511,17 @@ def turned(
     mode = MODE.model_copy(update={"stagger_ms": 70})
     shared = work(of, observed.values(), mode, TURNING)
     return allocate(of, observed, mode, {"b": 300}, shared, TURNING, alike=alike)
+
+
+def test_a_process_without_turns_begins_to_count_at_other_moments_in_each_block() -> None:
+    """A collection that comes once would fall into what counts in every block, or in none."""
+    of, observed = case(workers=2), {"a": seen(5 * US), "b": seen(20 * US)}
+    mode = MODE.model_copy(update={"stagger_ms": 70})
+    counts = allocate(of, observed, mode, {}, work(of, observed.values(), mode))
+    steps = {each.stagger * each.operations * 10 * US / 1e6 for each in counts.values()}
+    (step_ms,) = steps
+    assert 10 <= step_ms < 10 + TOGETHER_MS
+    assert [each.rounds for each in counts.values()] == [0, 0]
 
 
 def test_turns_are_the_same_operations_of_all_processes() -> None:

@@ -189,7 +189,7 @@ def shortened(blocks: int, allowed: int, *, obeyed: bool) -> str:
     )
 
 
-SPARE = 0.1  # what the blocks of a run often take longer than its pilot foretold
+SPARE = 0.2  # what the blocks of a run often take longer than its pilot foretold
 
 
 def beyond(costs: Mapping[str, float], weights: Mapping[str, float], left_s: float) -> list[str]:

@@ -302,13 +302,11 @@ def work(
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
     least = power_of_two(max(grain, together_ms * 1e6 / usual))
     operations = min(max(lap // LOOKS, least), lap)
-    if not turning:
-        return Work(operations, lap // operations, rounds, 0, whole=whole)
     lead_in, stagger = (
         ceil(ms * 1e6 / (usual * operations))
-        for ms in (turning.lead_in_ms, mode.stagger_ms / (STAGGERS - 1))
+        for ms in (turning.lead_in_ms if turning else 0, mode.stagger_ms / (STAGGERS - 1))
     )
-    if whole:
+    if whole and turning:
         lead_in = _spread(case.walk, lap, lead_in, rounds, operations)
         stagger |= bool(stagger)  # an odd number: starts that lie all over the walk
     return Work(operations, lap // operations, rounds, lead_in, whole=whole, stagger=stagger)
@@ -355,7 +353,7 @@ def allocate(
         warmup_ms=0,
         rounds=alike_work.rounds if turning else 0,
         lead_in=lead_in,
-        stagger=alike_work.stagger if turning else 0,
+        stagger=alike_work.stagger,
         seconds=mode.process_s,
     )
     return {
