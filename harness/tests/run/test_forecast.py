@@ -39,10 +39,10 @@ def made(
 @pytest.mark.parametrize(
     ("left_s", "left_out"),
     [
-        (110.01, []),  # ten blocks of 10 s, and a tenth more
-        (109.9, ["rare"]),
-        (99.1, ["rare"]),
-        (98.9, ["rare", "some"]),
+        (120.01, []),  # ten blocks of 10 s, and a fifth more
+        (119.9, ["rare"]),
+        (108.1, ["rare"]),
+        (107.9, ["rare", "some"]),
         (1.0, ["rare", "some", "often"]),
     ],
 )
