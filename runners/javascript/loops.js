@@ -129,7 +129,7 @@ function argumentSource({ names }, values, source) {
 function executionSource(step, index, args, source, verify) {
   const q = `q${index}`;
   const closes = (count) => (verify ? `digest.execution(${count});` : "");
-  const read = (row) => rowSource(step, row, verify);
+  const read = (row) => rowSource(step, row, source, verify);
   if (step.operation === "prepare") {
     return `const s = ${source.compile(step, q)}; ${source.finalize("s")} ${closes("0")}`;
   }
@@ -147,7 +147,7 @@ function executionSource(step, index, args, source, verify) {
   }
   if (step.operation === "read-file") {
     const row = { ...step, shape: "array" };
-    return `const r = [readFile(${args[0]})]; rows++; ${rowSource(row, "r", verify)} ${closes("1")}`;
+    return `const r = [readFile(${args[0]})]; rows++; ${rowSource(row, "r", source, verify)} ${closes("1")}`;
   }
   const { before, call, after } = statementSource(step, index, args, source);
   if (step.fails !== null) {
@@ -197,12 +197,13 @@ function statementSource(step, index, args, source) {
   };
 }
 
-function rowSource(step, row, verify) {
+function rowSource(step, row, source, verify) {
   const unread = step.values === "unread";
   if (unread && !verify) return "";
   const columns = step.columns.map((column, index) => {
     const key = JSON.stringify(column.name);
-    const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;
+    const value = `${row}[${step.shape === "array" ? index : key}]`;
+    const read = `const v = ${source.column?.(value, column, step.shape) ?? value};`;
     // A column that cannot be NULL is read as its user would read it: without asking.
     const asks = column.nullable ? `v === null ? ${NULL} : ` : "";
     const folds = `h = (Math.imul(h, 31) + (${asks}${valueSource(step, column)})) | 0;`;
@@ -210,7 +211,8 @@ function rowSource(step, row, verify) {
     return `{ ${read} ${keeps} ${unread ? "" : folds} }`;
   });
   const names = JSON.stringify(step.columns.map(({ name }) => name));
-  const shaped = verify ? `digest.row(${row}, ${names}, "${step.shape}");` : "";
+  const whole = step.shape === "object" ? (source.row?.(row) ?? row) : row;
+  const shaped = verify ? `digest.row(${whole}, ${names}, "${step.shape}");` : "";
   return shaped + columns.join("\n");
 }
 

@@ -16,27 +16,7 @@ from sqlitmus.vocabulary.text import quoted
 from sqlitmus.workload.database import looked_into
 from sqlitmus.workload.statements import limited, look
 
-_HEAD = """\
-# What a service asks of its database, measured on every runner: ./just workload {file}
-# The database is copied before anything else; nothing ever writes to it.
-database = {database}
-profile = "normalised"   # pragmas that all get; ./just list profiles shows the others
-workers = 4              # connections at once, one thread each
-
-# [pragmas]              # that differ from the profile's
-# foreign_keys = "ON"    # better-sqlite3 and node:sqlite set it by themselves, the profiles do not
-
-[limits]                 # who exceeds one is not recommended; take out what does not matter
-# memory_mib = 200        # of the process
-# start_ms = 500         # from its start to the first answer
-# p99_ms = 20            # of a round of the mix: all queries, each as often as its weight says
-# durability = "full"    # commits outlive a power cut; needs a profile such as durable
-
-# A query: its SQL with ? for each value, and how often it comes (weight, relative to the others).
-# operation is get (first row), all (a list), iterate (row by row) or run (writes).
-# parameters are a query on the database, whose random() is seeded, a list of rows, or generators.
-# Correct the queries and their weights: these are guesses from keys and indexes.
-"""
+_HEAD = Path(__file__).with_name("head.txt").read_text("utf-8")
 _TABLES = "\n# The tables of {name}, with their number of rows and columns:\n"
 ACTIVE, MOST = 8, 24  # queries that are measured, and with those that are comments
 SAMPLED = 500  # rows of a table that are looked at

@@ -20,6 +20,9 @@
  * @property {(kind: "deferred" | "immediate") => {setup: string, before?: string, after?: string,
  *   call?: (body: string) => string}} transaction either text around an operation, or a
  *   function that wraps the operation's source in the driver's own transaction
+ * @property {(row: string) => string} [row] expression: the columns alone, where objects of rows have more
+ * @property {(value: string, column: object, shape: string) => string} [column] expression: a value as its user makes
+ *   it of what the driver returns
  *
  * @typedef {object} Driver
  * @property {{levels: string[], operations: string[], shapes: string[], integers: string[], statements: string[],

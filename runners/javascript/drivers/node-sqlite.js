@@ -7,6 +7,7 @@ import { databaseName } from "./uri.js";
 
 const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
 const canFinalize = typeof StatementSync.prototype.close === "function";
+const returnsArrays = typeof StatementSync.prototype.setReturnArrays === "function";
 // Where it is a property of the object itself, the prototype does not show it.
 const tellsTransaction = "isTransaction" in new DatabaseSync(":memory:", { open: false });
 
@@ -14,6 +15,7 @@ export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["pr
   lacks: [
     ...(tellsTransaction ? [] : ["in-transaction"]),
     ...(hasCache ? ["cached named"] : []), // its tagged template has values by place
+    ...(returnsArrays ? [] : ["get array", "all array", "iterate array"]),
   ],
 });
 export const uri = true;
@@ -58,8 +60,9 @@ export function finalize(statement) {
 
 export function rows(db, sql, values = []) {
   const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
   statement.setReadBigInts(true);
+  if (!returnsArrays) return statement.all(...values).map(Object.values);
+  statement.setReturnArrays(true);
   return statement.all(...values);
 }
 

@@ -24,10 +24,9 @@ export const DRIVERS = {
     version: packageVersion,
     load: () => import("./better-sqlite3.js"),
   },
-  // Its package has the interface of better-sqlite3.
   libsql: {
     name: "libsql",
     version: packageVersion,
-    load: () => import("./better-sqlite3.js"),
+    load: () => import("./libsql.js"),
   },
 };

@@ -210,7 +210,8 @@ def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
 # All invocations of a plan, one after the other, each saved before the next one starts.
 
 
-LATE = 0.05  # of the seconds of a budget, by which the last block may end later
+# of a budget's seconds, by which the last block may end later, and the tenth of a verdict
+LATE, FOR_VERDICT = 0.05, 0.25
 SEEN = 2  # blocks that tell the pace; the first is slower, since it gives digests
 
 
@@ -314,7 +315,11 @@ class Measuring:
             return False
         spent_s = sum(of.seconds for of in self._passes)
         next_s = ahead_s * spent_s / foretold_s
-        more = int(((1 + LATE) * budget.seconds - spent_s) / next_s)
+        last_s = (1 + LATE) * budget.seconds
+        tenth_s = spent_s + (MINIMUM_BLOCKS - before) * next_s / each
+        if before < MINIMUM_BLOCKS <= plan.blocks and tenth_s <= (1 + FOR_VERDICT) * budget.seconds:
+            last_s = max(last_s, tenth_s)
+        more = int((last_s - spent_s) / next_s + 1e-9)
         fit = before + more * each
         if not self._warned and before >= SEEN and fit < MINIMUM_BLOCKS <= plan.blocks:
             self._warned = True
