@@ -252,16 +252,16 @@ def warming(run: RunData) -> dict[Place, float]:
     by chance. A process that grows slower does not warm up: a table that it fills grows with it.
     Fewer blocks than a verdict needs say nothing of it.
 
-    The halves of a stated work have other rows, the same for all series: where all of them fall,
-    each is held against the one that falls least, block by block (Hsu, Ann. Stat. 12, 1984,
-    1136-1144; Bonferroni).
+    In a workload the halves of a stated work have other rows, the same for all: where all fall,
+    each is held against the one that falls least (Hsu, Ann. Stat. 12, 1984, 1136-1144; Bonferroni).
     """
     drift: Array = run.samples.figures["drift"]
     shape = drift.shape[:2]
-    steady, stated = np.array([(c.metric == "steady", bool(c.stated)) for c in run.plan.cases]).T
+    steady = np.array([case.metric == "steady" for case in run.plan.cases], dtype=np.bool_)
+    stated = [c for c, case in enumerate(run.plan.cases) if run.plan.workload and case.stated]
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.log(drift)
-        for c in np.flatnonzero(stated):
+        for c in stated:
             falls = np.nan_to_num(trimmed_means(each[c]).mean, nan=-np.inf)
             if falls.max() < 0:
                 each[c] -= each[c, np.argmax(falls)]

@@ -298,6 +298,7 @@ def test_among_many_noisy_cells_none_is_still_warming_up() -> None:
     assert named <= 4
 
 
+ROWS = {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4}
 STATED = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
 
 
@@ -313,14 +314,21 @@ STATED = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
 def test_of_a_stated_work_what_the_rows_of_both_halves_explain_is_no_warm_up(
     drifts: tuple[float, ...], found: dict[tuple[int, int], float]
 ) -> None:
-    of = run({name: [each, each * 1.001] for name, each in zip(NAMES, drifts, strict=True)})
+    of = run({name: [each, each * 1.001] for name, each in zip(NAMES, drifts, strict=True)}, ROWS)
     cases = [each.model_copy(update=STATED) for each in of.plan.cases]
     of = replace(of, plan=of.plan.model_copy(update={"cases": cases}))
     assert warming(of) == pytest.approx(found, rel=1e-3)
 
 
+def test_a_scenario_whose_rows_are_all_alike_explains_no_fall() -> None:
+    of = run(dict.fromkeys(NAMES, [0.9, 0.901]))
+    cases = [each.model_copy(update=STATED) for each in of.plan.cases]
+    of = replace(of, plan=of.plan.model_copy(update={"cases": cases}))
+    assert warming(of).keys() == {(1, 0), (1, 1), (1, 2)}
+
+
 def test_of_a_stated_work_no_noise_is_a_warm_up() -> None:
-    of = run({})
+    of = run({}, ROWS)
     rng = np.random.default_rng(1)
     only = of.plan.cases[0].model_copy(update=STATED)
     named = 0
