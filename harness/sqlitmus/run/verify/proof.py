@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import struct
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -258,11 +259,12 @@ class Files:
         if image and (same := self._of_images.get((asks, image))):
             return same
         self.opened += 1
-        with _opened(file) as connection:
+        with _opened(file) as connection, ThreadPoolExecutor() as pool:
+            checked = {name: pool.submit(_first, file, sql) for name, sql in (checks or {}).items()}
             at = (asks, _content(connection, queries))
             if at not in self._of_rows:
                 self._of_rows[at] = fold((q.columns, connection.execute(q.sql)) for q in queries)
-            failing = _failing(connection, checks or {})
+            failing = {name: first for name, of in checked.items() if (first := of.result())}
         held = replace(self._of_rows[at], bytes=file.stat().st_size, failing=failing)
         if image:
             self._of_images[asks, image] = held
@@ -308,6 +310,11 @@ def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]])
     return Held(Proof(rows=total, checksum=h), sha.hexdigest())
 
 
+def _connection(file: Path) -> sqlite3.Connection:
+    # no waiting: who would hold a lock after the process ended is no part of it
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
+
+
 @contextmanager
 def _opened(file: Path) -> Generator[sqlite3.Connection]:
     """A transaction on `file`, which is recovered as for any reader, and checked.
@@ -315,10 +322,7 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
     Raises Unproven, also for what SQLite says inside the block.
     """
     try:
-        # no waiting: who would hold a lock after the process ended is no part of it
-        with closing(
-            sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
-        ) as connection:
+        with closing(_connection(file)) as connection:
             connection.execute("BEGIN")
             (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if finding != "ok":  # SQLite 3.40 takes keys of tables without rowid for NULL there
@@ -337,16 +341,15 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
         ) from error
 
 
-def _failing(connection: sqlite3.Connection, checks: Mapping[str, str]) -> dict[str, Failing]:
-    """Those of `checks` that find a row."""
-    failing: dict[str, Failing] = {}
-    for name, sql in checks.items():
+def _first(file: Path, sql: str) -> Failing | None:
+    """How many rows a check finds in `file`, and the first; None for none."""
+    with closing(_connection(file)) as connection, confined(connection):
         cursor = connection.execute(sql)
         columns = [str(column[0]) for column in cursor.description]
         if first := cursor.fetchone():
             values = ", ".join(f"{c} {v!r}" for c, v in zip(columns, first, strict=True))
-            failing[name] = Failing(1 + sum(1 for _ in cursor), values)
-    return failing
+            return Failing(1 + sum(1 for _ in cursor), values)
+    return None
 
 
 def _content(connection: sqlite3.Connection, queries: Sequence[Readback]) -> bytes:
