@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.catalog.authorizer import Refused, confined
+from sqlitmus.machine.system import usable
 from sqlitmus.vocabulary.text import quoted
 from sqlitmus.workload.database import looked_into
 from sqlitmus.workload.statements import limited, look
@@ -19,6 +20,7 @@ from sqlitmus.workload.statements import limited, look
 _HEAD = Path(__file__).with_name("head.txt").read_text("utf-8")
 _TABLES = "\n# The tables of {name}, with their number of rows and columns:\n"
 ACTIVE, MOST = 8, 24  # queries that are measured, and with those that are comments
+WORKERS = 4  # that are proposed at most
 SAMPLED = 500  # rows of a table that are looked at
 PATIENCE_S = 0.1  # to count a table's rows
 _TIME = re.compile(
@@ -87,7 +89,8 @@ def template(file: Path, database: str, target: str, title: str) -> str:
         proposed, inserts = (
             [p for p in each if _compiles(connection, p)] for each in (proposed, inserts)
         )
-    lines = [_HEAD.format(file=target, database=json.dumps(database, ensure_ascii=False))]
+    of = json.dumps(database, ensure_ascii=False)
+    lines = [_HEAD.format(file=target, database=of, workers=min(usable(), WORKERS))]
     lines.append(_TABLES.format(name=title))
     for table in tables:
         columns = ", ".join(f"{c.name} {c.declared}".strip() for c in table.columns.values())
