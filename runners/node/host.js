@@ -4,7 +4,11 @@ import { system } from "../javascript/system.js";
 export const host = {
   system,
   runtime: { name: "Node", version: process.versions.node },
-  runners: { "node-sqlite": "node", "better-sqlite3": "node-better-sqlite3", libsql: "node-libsql" },
+  runners: {
+    "node-sqlite": "node",
+    "better-sqlite3": "node-better-sqlite3",
+    libsql: "node-libsql",
+  },
   heap: ["allocated_bytes", "collections"],
   startKnown: true,
 };

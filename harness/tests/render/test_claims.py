@@ -309,7 +309,7 @@ def test_bars_show_a_single_operation_and_share_their_axis() -> None:
     assert len(tops(one.bars)) == 2
     assert min(tops(one.bars)) > 3
     assert one.ticks == other.ticks
-    assert one.said == "10001 operations, 1.00\u202fµs to 64.3\u202fµs"
+    assert one.said == "10,001 operations, 1.00\u202fµs to 64.3\u202fµs"
     start = [float(x) for x in re.findall(r"M([\d.]+) ", one.bars + other.bars)]
     assert start[0] < start[2] < start[1]
 

@@ -1,7 +1,7 @@
 /** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
 
 import { Buffer } from "node:buffer";
-import { bare, betterSqlite3, environment, features as common, method } from "./driver.js";
+import { bare, betterSqlite3, features as common, environment, method } from "./driver.js";
 import { primaryName, resultCode } from "./result-codes.js";
 
 const main = environment("SQLITMUS_BETTER_SQLITE3_MAIN") ?? "lib/index.js";

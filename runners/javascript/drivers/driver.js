@@ -21,8 +21,8 @@
  *   call?: (body: string) => string}} transaction either text around an operation, or a
  *   function that wraps the operation's source in the driver's own transaction
  * @property {(row: string) => string} [row] expression: the columns alone, where objects of rows have more
- * @property {(value: string, column: object, shape: string) => string} [column] expression: a value as its user makes
- *   it of what the driver returns
+ * @property {(read: string, column: object, shape: string) => string} [read] statement that reads a value, as
+ *   its user makes it of what the driver returns
  *
  * @typedef {object} Driver
  * @property {{levels: string[], operations: string[], shapes: string[], integers: string[], statements: string[],
@@ -74,6 +74,8 @@ export const features = (statements, { lacks = [], flags = [] } = {}) => ({
   lacks: ["per_operation", ...lacks],
 });
 
+const FOLDER = "SQLITMUS_BETTER_SQLITE3";
+
 // Deno's `process` would load its Node layer, and double a cold start.
 export const environment = (name) => (globalThis.Deno ? Deno.env.get(name) : process.env[name]);
 
@@ -84,7 +86,7 @@ export const environment = (name) => (globalThis.Deno ? Deno.env.get(name) : pro
  * @param {string} file
  */
 export function betterSqlite3(file) {
-  const chosen = environment("SQLITMUS_BETTER_SQLITE3");
+  const chosen = environment(FOLDER);
   const folder = chosen ?? new URL("../../node_modules/better-sqlite3/", import.meta.url);
   return new URL(file, folder);
 }

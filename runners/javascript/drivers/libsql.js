@@ -4,11 +4,18 @@ import { source as alike } from "./better-sqlite3.js";
 
 export * from "./better-sqlite3.js";
 
+// Where a null stands alone, it would be taken for the object of named values.
+export function rows(db, sql, values = []) {
+  const statement = db.prepare(sql).safeIntegers(true);
+  return statement.reader ? statement.raw(true).all(values) : [];
+}
+
 /** @type {import("./driver.js").Source} */
 export const source = {
   ...alike,
   setup: () => "const bytes = (value) => (value === null ? null : new Uint8Array(value));",
   // The row of get() says how long it took, beside the columns.
   row: (row) => `(({ _metadata, ...columns }) => columns)(${row})`,
-  column: (value, { type }, shape) => (type === "blob" && shape === "object" ? `bytes(${value})` : value),
+  read: (read, { type }, shape) =>
+    type === "blob" && shape === "object" ? read.replace(/= (.*);$/, "= bytes($1);") : read,
 };

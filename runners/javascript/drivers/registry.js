@@ -5,7 +5,8 @@
 
 import { betterSqlite3 } from "./driver.js";
 
-const packageVersion = ({ system }) => JSON.parse(system.readText(betterSqlite3("package.json"))).version;
+const packageVersion = ({ system }) =>
+  JSON.parse(system.readText(betterSqlite3("package.json"))).version;
 
 /** @type {Record<string, {name: string, version: (host: import("../main.js").Host) => string, load: () => Promise<import("./driver.js").Driver>}>} */
 export const DRIVERS = {

@@ -191,6 +191,7 @@ _WORDS: dict[type, str] = {
 }
 _BESIDE = ("-wal", "-journal")
 _ROWS_AT_ONCE = 1000
+CLOSING_S = 10.0
 _PLAIN = 2  # marshal's version in which equal values have equal bytes, however they came about
 # primary codes of what befalls a reader, whatever the file holds
 _READERS = {
@@ -310,9 +311,9 @@ def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]])
     return Held(Proof(rows=total, checksum=h), sha.hexdigest())
 
 
-def _connection(file: Path) -> sqlite3.Connection:
+def _connection(file: Path, timeout: float = 0) -> sqlite3.Connection:
     # no waiting: who would hold a lock after the process ended is no part of it
-    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=timeout)
 
 
 @contextmanager
@@ -343,7 +344,8 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
 
 def _first(file: Path, sql: str) -> Failing | None:
     """How many rows a check finds in `file`, and the first; None for none."""
-    with closing(_connection(file)) as connection, confined(connection):
+    # one that closes locks the file for a moment
+    with closing(_connection(file, timeout=CLOSING_S)) as connection, confined(connection):
         cursor = connection.execute(sql)
         columns = [str(column[0]) for column in cursor.description]
         if first := cursor.fetchone():
