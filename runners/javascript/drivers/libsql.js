@@ -7,7 +7,8 @@ export * from "./better-sqlite3.js";
 // Where a null stands alone, it would be taken for the object of named values.
 export function rows(db, sql, values = []) {
   const statement = db.prepare(sql).safeIntegers(true);
-  return statement.reader ? statement.raw(true).all(values) : [];
+  const given = values[0] === null ? [values] : values;
+  return statement.reader ? statement.raw(true).all(...given) : [];
 }
 
 /** @type {import("./driver.js").Source} */
