@@ -202,12 +202,13 @@ function rowSource(step, row, source, verify) {
   if (unread && !verify) return "";
   const columns = step.columns.map((column, index) => {
     const key = JSON.stringify(column.name);
-    const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;
+    const value = `${row}[${step.shape === "array" ? index : key}]`;
+    const read = `const v = ${source.value?.(value, column, step.shape) ?? value};`;
     // A column that cannot be NULL is read as its user would read it: without asking.
     const asks = column.nullable ? `v === null ? ${NULL} : ` : "";
     const folds = `h = (Math.imul(h, 31) + (${asks}${valueSource(step, column)})) | 0;`;
     const keeps = verify ? `digest.value("${column.type}", v, ${key}, ${column.nullable});` : "";
-    return `{ ${source.read?.(read, column, step.shape) ?? read} ${keeps} ${unread ? "" : folds} }`;
+    return `{ ${read} ${keeps} ${unread ? "" : folds} }`;
   });
   const names = JSON.stringify(step.columns.map(({ name }) => name));
   const whole = step.shape === "object" ? (source.row?.(row) ?? row) : row;

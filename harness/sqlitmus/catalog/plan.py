@@ -232,9 +232,7 @@ def _unique(what: str, names: list[str]) -> None:
 # Whether two plans measure the same work; resume, merge and compare all ask here. Pure.
 
 
-ASPECTS = (
-    *("sql", "pragmas", "metric", "per_operation", "workers", "processes", "fixture", "variant"),
-)
+ASPECTS = "sql", "pragmas", "metric", "per_operation", "workers", "processes", "fixture", "variant"
 
 
 def facts(plan: Plan, ids: Collection[str] | None = None) -> dict[str, str]:

@@ -89,8 +89,8 @@ def template(file: Path, database: str, target: str, title: str) -> str:
         proposed, inserts = (
             [p for p in each if _compiles(connection, p)] for each in (proposed, inserts)
         )
-    of = json.dumps(database, ensure_ascii=False)
-    lines = [_HEAD.format(file=target, database=of, workers=min(usable(), WORKERS))]
+    path, workers = json.dumps(database, ensure_ascii=False), min(usable(), WORKERS)
+    lines = [_HEAD.format(file=target, database=path, workers=workers)]
     lines.append(_TABLES.format(name=title))
     for table in tables:
         columns = ", ".join(f"{c.name} {c.declared}".strip() for c in table.columns.values())

@@ -283,23 +283,34 @@ def test_what_is_flat_within_the_margin_noisy_or_slower_is_compared(blocks: list
     assert "dotnet" in compared(run({"dotnet": blocks}), "node")
 
 
-def test_among_many_noisy_cells_none_is_still_warming_up() -> None:
-    """Each alone would look so in two or three of a hundred, so most reports would name one."""
-    of = run({})
+def named(of: RunData, runs: int, cases: int, series: int) -> int:
+    """In how many of `runs` whose halves differ by noise alone a cell warms up; all cases are the
+    first one's."""
     rng = np.random.default_rng(1)
-    named = 0
-    for _ in range(40):
-        noise = np.exp(rng.normal(0, 0.06, (72, 1, 10)))
-        plan_ = of.plan.model_copy(update={"cases": of.plan.cases[:1] * 72})
+    plan_ = of.plan.model_copy(update={"cases": of.plan.cases[:1] * cases})
+    count = 0
+    for _ in range(runs):
+        noise = np.exp(rng.normal(0, 0.06, (cases, series, 10)))
         figures = {**of.samples.figures, "drift": noise}
-        named += bool(
+        count += bool(
             warming(replace(of, plan=plan_, samples=replace(of.samples, figures=figures)))
         )
-    assert named <= 4
+    return count
 
 
-ROWS = {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4}
-STATED = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
+def test_among_many_noisy_cells_none_is_still_warming_up() -> None:
+    """Each alone would look so in two or three of a hundred, so most reports would name one."""
+    assert named(run({}), runs=40, cases=72, series=1) <= 4
+
+
+def stated(of: RunData) -> RunData:
+    """The same, of cases that state their work."""
+    update = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
+    cases = [each.model_copy(update=update) for each in of.plan.cases]
+    return replace(of, plan=of.plan.model_copy(update={"cases": cases}))
+
+
+ONE_QUERY = {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4}
 
 
 @pytest.mark.parametrize(
@@ -314,38 +325,26 @@ STATED = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
 def test_of_a_stated_work_what_the_rows_of_both_halves_explain_is_no_warm_up(
     drifts: tuple[float, ...], found: dict[tuple[int, int], float]
 ) -> None:
-    of = run({name: [each, each * 1.001] for name, each in zip(NAMES, drifts, strict=True)}, ROWS)
-    cases = [each.model_copy(update=STATED) for each in of.plan.cases]
-    of = replace(of, plan=of.plan.model_copy(update={"cases": cases}))
-    assert warming(of) == pytest.approx(found, rel=1e-3)
+    of_runners = {name: [each, each * 1.001] for name, each in zip(NAMES, drifts, strict=True)}
+    assert warming(stated(run(of_runners, ONE_QUERY))) == pytest.approx(found, rel=1e-3)
 
 
 def test_a_scenario_whose_rows_are_all_alike_explains_no_fall() -> None:
-    of = run({name: [0.9, 0.901] for name in NAMES})
-    cases = [each.model_copy(update=STATED) for each in of.plan.cases]
-    of = replace(of, plan=of.plan.model_copy(update={"cases": cases}))
-    assert warming(of).keys() >= {(1, 0), (1, 1), (1, 2)}
+    assert warming(stated(run({name: [0.9, 0.901] for name in NAMES}))).keys() >= {
+        (1, 0),
+        (1, 1),
+        (1, 2),
+    }
 
 
 def test_of_a_stated_work_no_noise_is_a_warm_up() -> None:
-    of = run({}, ROWS)
-    rng = np.random.default_rng(1)
-    only = of.plan.cases[0].model_copy(update=STATED)
-    named = 0
-    for _ in range(200):
-        noise = np.exp(rng.normal(0, 0.06, (1, 9, 10)))
-        plan_ = of.plan.model_copy(update={"cases": [only]})
-        figures = {**of.samples.figures, "drift": noise}
-        named += bool(
-            warming(replace(of, plan=plan_, samples=replace(of.samples, figures=figures)))
-        )
-    assert named <= 10
+    assert named(stated(run({}, ONE_QUERY)), runs=200, cases=1, series=9) <= 10
 
 
 @pytest.mark.parametrize("left_out", [True, False])
 def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
     drifts = {"dotnet": WARMING} if left_out else {}
-    of = run(drifts, {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4})
+    of = run(drifts, ONE_QUERY)
     (advice,) = [s for s in analyse(of).headline if isinstance(s, Recommendation)]
     assert ("dotnet" in advice.ranking.front) is not left_out
     said = " ".join(workload_sentences(advice))

@@ -6,7 +6,7 @@ from tests.faults.planted import Change, Play, node_measured, node_verified
 LOOPS = "runners/javascript/loops.js"
 ROW = "return `${before} const r = ${call}; if (r)"
 ROWS = "return `${before} const rs = ${call};"
-VALUE = 'const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;'
+VALUE = "const read = `const v = ${source.value?.(value, column, step.shape) ?? value};`;"
 
 
 def memoised(old: str, kind: str, case: str) -> Play:
@@ -22,7 +22,7 @@ def memoised(old: str, kind: str, case: str) -> Play:
 
 def value(change: str, case: str = "get-pk") -> Play:
     """Node reads each value `v` as `change` says."""
-    new = VALUE.replace("const v =", "let v =").replace("];`;", f"]; v = {change};`;")
+    new = VALUE.replace("const v =", "let v =").replace("value};`;", f"value}}; v = {change};`;")
     return node_verified(case, (LOOPS, VALUE, new))
 
 

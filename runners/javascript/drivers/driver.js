@@ -21,8 +21,8 @@
  *   call?: (body: string) => string}} transaction either text around an operation, or a
  *   function that wraps the operation's source in the driver's own transaction
  * @property {(row: string) => string} [row] expression: the columns alone, where objects of rows have more
- * @property {(read: string, column: object, shape: string) => string} [read] statement that reads a value, as
- *   its user makes it of what the driver returns
+ * @property {(value: string, column: object, shape: string) => string} [value] expression: what its user makes of a
+ *   value that the driver returns
  *
  * @typedef {object} Driver
  * @property {{levels: string[], operations: string[], shapes: string[], integers: string[], statements: string[],

@@ -327,8 +327,8 @@ def plan_counts(
     """
     by_id = {case.id: case for case in cases}
     observed = observe_all(context, by_id, cells, answers, mode, reference, given, leaves_out)
-    by_id = {case: by_id[case] for case in by_id if case in observed}
-    cases = list(by_id.values())
+    cases = [case for case in cases if case.id in observed]
+    by_id = {case.id: case for case in cases}
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
     check_copies(_copies(context, cases, turning, observed))

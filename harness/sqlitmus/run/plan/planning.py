@@ -260,8 +260,8 @@ def prepare(
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
     weights = _weights(options, cases)
-    until = time.monotonic()
-    until += OF_PILOT * ((options.time_budget_s or 0) - (until - begin))
+    verified = time.monotonic()
+    until = verified + OF_PILOT * ((options.time_budget_s or 0) - (verified - begin))
     counts = plan_counts(
         context,
         sorted(cases, key=lambda case: -weights.get(case.id, 2)),  # no weight is more than 1
@@ -276,9 +276,9 @@ def prepare(
     reference = reference_of(options, context, cells, fit)
     if context.stop.requested:
         return None
-    left_s = budget_s(options, mode)
-    if left_s:
+    if left_s := budget_s(options, mode):
         left_s = max(left_s - (time.monotonic() - begin), 1e-3)
+    if weights and left_s:
         of_tried = {case: names for case, names in fit.items() if case in counts}
         costs = case_seconds(counts, of_tried, canaries(of_tried, reference, {}))
         cases = _within(context, cases, weights, costs, left_s)

@@ -191,7 +191,7 @@ _WORDS: dict[type, str] = {
 }
 _BESIDE = ("-wal", "-journal")
 _ROWS_AT_ONCE = 1000
-CLOSING_S = 10.0
+_CLOSING_S = 10.0  # to wait for other checks: one that closes locks the file for a moment
 _PLAIN = 2  # marshal's version in which equal values have equal bytes, however they came about
 # primary codes of what befalls a reader, whatever the file holds
 _READERS = {
@@ -261,7 +261,9 @@ class Files:
             return same
         self.opened += 1
         with _opened(file) as connection, ThreadPoolExecutor() as pool:
-            checked = {name: pool.submit(_first, file, sql) for name, sql in (checks or {}).items()}
+            checked = {
+                name: pool.submit(_failing, file, sql) for name, sql in (checks or {}).items()
+            }
             at = (asks, _content(connection, queries))
             if at not in self._of_rows:
                 self._of_rows[at] = fold((q.columns, connection.execute(q.sql)) for q in queries)
@@ -342,10 +344,9 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
         ) from error
 
 
-def _first(file: Path, sql: str) -> Failing | None:
+def _failing(file: Path, sql: str) -> Failing | None:
     """How many rows a check finds in `file`, and the first; None for none."""
-    # one that closes locks the file for a moment
-    with closing(_connection(file, timeout=CLOSING_S)) as connection, confined(connection):
+    with closing(_connection(file, timeout=_CLOSING_S)) as connection, confined(connection):
         cursor = connection.execute(sql)
         columns = [str(column[0]) for column in cursor.description]
         if first := cursor.fetchone():
