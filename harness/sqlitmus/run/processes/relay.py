@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,6 +85,18 @@ class Entry:
     database: Path | None = None
 
 
+class Rest(NamedTuple):
+    """A time in which a process has no turn, and the CPU time that it used, both in ns."""
+
+    ns: int
+    used_ns: int
+
+    @property
+    def works(self) -> bool:
+        """Whether it is no rest: a compiler or collector is at work."""
+        return self.used_ns > WORKING * self.ns
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """A moment of a process: microseconds of Unix time, ns of a steady clock, CPU time so far of
@@ -100,9 +113,9 @@ class Stamp:
         cpu_ns = None if began is None or ended is None else ended - began
         return Turn(iterations, self.unix_us, end.unix_us, cpu_ns)
 
-    def rest_until(self, begin: "Stamp") -> tuple[int, int]:
-        """ns from here to `begin`, and the CPU time that was used in them."""
-        return begin.steady_ns - self.steady_ns, begin.all_ns - self.all_ns
+    def rest_until(self, begin: "Stamp") -> "Rest":
+        """The rest from here to `begin`."""
+        return Rest(begin.steady_ns - self.steady_ns, begin.all_ns - self.all_ns)
 
 
 class Seat:
@@ -110,7 +123,7 @@ class Seat:
 
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
     `lost_ns` is what others took from each lap, 0 where nobody `looked`. The thread that does its
-    work takes them on `processor`, if there is one.
+    work takes them on `processor`, if there is one; one that is `restless` works on after them.
     """
 
     def __init__(
@@ -135,12 +148,13 @@ class Seat:
         self._writing: proc.WriteLook | None = None
         self._writes: proc.Writes | None = None
         self._turns_seen: list[Turn] = []
-        self._rests: list[tuple[int, int]] = []
+        self._rests: list[Rest] = []
         self._ended: Stamp | None = None
         self._paused_ns = 0  # of its life, by the harness alone
         self._clock, self._clock_set = conditions.ClockWatch(), False
         self.lost_ns: list[int] = []
         self.looked = True
+        self.restless = False
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -164,8 +178,7 @@ class Seat:
             # what a thread used is known once it waits, perhaps a moment after it was `ready`
             looks = (bound(before, self._threads(), self._processor) for _ in range(LOOKS))
             self._binding = next(filter(None, looks), None)
-        self._begun = self._look()
-        self._writing = self._look_at_writes()
+        self._begun, self._writing = self._look()
 
     def take_turn(self) -> None:
         """Lead-in and lap; after the last turn the process proves, closes and ends.
@@ -182,9 +195,10 @@ class Seat:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
         last = self._group.left == turn
         together = turn - 1 if last else turn  # before its last one it stands at the barrier
-        begin = self._stamp()
+        begin = self.stamp()
         if self._ended:
             self._rests.append(self._ended.rest_until(begin))
+            self.restless |= self._rests[-1].works
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
             self._group.wait_until_owed(together - first)
@@ -196,23 +210,26 @@ class Seat:
             self._iterate(together)
             self.lost_ns.append(0)
             self.looked = False
-        end = self._ended = self._stamp()
+        end = self._ended = self.stamp()
         self._turns_seen.append(begin.turn_until(end, together))
         if last:
             if not self._rests:  # it had but one turn
                 time.sleep(SETTLES_S)
-                settled = self._stamp()
+                settled = self.stamp()
                 time.sleep(RESTS_S)
-                rested = self._stamp()
+                rested = self.stamp()
                 self._rests.append(settled.rest_until(rested))
                 self._paused_ns = rested.steady_ns - end.steady_ns
+            look, writing = self._look()
             if self._begun:
-                self._lost_in_all_ns = proc.between(self._begun, self._look())
+                self._lost_in_all_ns = proc.between(self._begun, look)
             iterations = self._turns.iterations - 1
-            self._writes = proc.written_between(self._writing, self._look_at_writes(), iterations)
+            self._writes = proc.written_between(self._writing, writing, iterations)
             self._iterate(1)
+            self.restless = False  # it is gone
 
-    def _stamp(self) -> "Stamp":
+    def stamp(self) -> "Stamp":
+        """This moment of it."""
         now, steady = time.time_ns(), time.monotonic_ns()
         self._clock_set |= self._clock.set_by_ns() != 0
         used = self._threads()
@@ -223,29 +240,30 @@ class Seat:
     def idle(self) -> float | None:
         """CPU time that it took between its turns, as a share of their length; None where none was
         long enough."""
-        rests = [rest for rest in self._rests if rest[0] >= SHORTEST_NS]
-        length_ns = sum(ns for ns, _ in rests)
-        return sum(used_ns for _, used_ns in rests) / length_ns if rests else None
+        rests = [rest for rest in self._rests if rest.ns >= SHORTEST_NS]
+        whole_ns = sum(rest.ns for rest in rests)
+        return sum(rest.used_ns for rest in rests) / whole_ns if rests else None
 
     def pids(self) -> list[int]:
         """Its process."""
         return [child.process.pid for child in self._group.children]
 
+    def settled(self) -> None:
+        """Its rest begins now."""
+        self._ended = self._ended and self.stamp()
+
     def _threads(self) -> dict[int, int]:
         """CPU time of each of its threads so far."""
         return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
-    def _look(self) -> proc.Look | None:
-        if self.problem or not self._entry.never_waits:
-            return None
+    def _look(self) -> tuple[proc.Look | None, proc.WriteLook | None]:
+        """At what others take of it, and at what it writes, as far as its entry wants that."""
+        if self.problem:
+            return None, None
         (pid,) = self.pids()
-        return proc.look(pid, self._processor if self._binding else None)
-
-    def _look_at_writes(self) -> proc.WriteLook | None:
-        if self.problem or not self._entry.database:
-            return None
-        (pid,) = self.pids()
-        return proc.look_at_writes(pid, self._entry.database)
+        entry = self._entry
+        took = proc.look(pid, self._binding and self._processor) if entry.never_waits else None
+        return took, proc.look_at_writes(pid, entry.database) if entry.database else None
 
     def kill(self) -> None:
         """End the process with all that it started."""
@@ -288,6 +306,8 @@ class Seat:
 
 SHORTEST_NS = 10_000_000  # of a wait that says anything
 SETTLES_S, RESTS_S = 0.05, 0.05  # .NET compiles for up to 25 ms after its work
+SETTLING_S = 1.0  # that a set waits at most for processes that work on
+WINDOW_S, WORKING = 0.02, 0.1  # how long one is watched, and the share of it that is work
 
 
 class Abandoned(Exception):
@@ -308,6 +328,7 @@ class Relay:
         self._timeout_s = timeout_s
         self.processor = processor
         self._seats: list[Seat] = []
+        self._patience_s = 0.0
 
     def play(
         self,
@@ -321,6 +342,7 @@ class Relay:
         machine stood by meanwhile.
         """
         watch = Watch(len(entries))
+        self._patience_s = SETTLING_S
         asleep_s = conditions.seconds()
         (rounds,) = {entry.turns.rounds for entry in entries}
         self._seats = [
@@ -335,11 +357,15 @@ class Relay:
                 seat.arrive()
             watch.arrived([seat.pids() for seat in self._seats])
             self._warm_up(stopped, watch)
+            self._settle(self._seats, stopped, 2 * WINDOW_S)
             with system.away_from(self.processor):  # each `ready` would wake the harness there
                 for place in self._through(order(len(entries), rounds, seed)):
                     _go_on(stopped)
-                    self._seats[place].take_turn()
+                    seat = self._seats[place]
+                    seat.take_turn()
                     watch.had_the_turn(place)
+                    if seat.restless:
+                        self._settle([seat], stopped, WINDOW_S)
         finally:
             lost = [seat.lost_ns for seat in self._seats]
             looked = [seat.looked for seat in self._seats]
@@ -371,6 +397,22 @@ class Relay:
         with ThreadPoolExecutor(max_workers=system.usable()) as pool:
             list(pool.map(warm_up, self._seats))
         watch.had_turns()
+
+    def _settle(self, seats: Sequence[Seat], stopped: Callable[[], bool], window_s: float) -> None:
+        """Wait until no compiler or collector of `seats`, watched for `window_s` at a time, is at
+        work: on a processor that shares its core with that of the turns, they slow others down."""
+        working = [*seats]
+        while working and self._patience_s > 0:
+            _go_on(stopped)
+            since = [seat.stamp() for seat in working]
+            time.sleep(window_s)
+            self._patience_s -= window_s
+            pairs = [*zip(working, since, strict=True)]
+            working = [seat for seat, stamp in pairs if stamp.rest_until(seat.stamp()).works]
+            for seat in working:
+                seat.restless = True
+        for seat in seats:  # nobody had a turn beside it
+            seat.settled()
 
     def _through(self, rounds: list[list[int]]) -> Iterator[int]:
         """The seats in the order of their turns."""

@@ -203,6 +203,31 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
         assert one.idle < 0.5
 
 
+def test_nobody_has_a_turn_while_another_compiles(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SETTLING_S", 60.0)
+    monkeypatch.setattr(relay, "WORKING", 0.0)
+    told = play(tmp_path, hyperfine_program, "", "compiles", "")
+    assert [one.problem for one in told] == [None] * 3
+    trace = (tmp_path / "trace").read_text("utf-8").split()
+    first, again = (number for number, name in enumerate(trace) if name == "rested")
+    assert first == 3 * TURNS.warmup
+    assert trace[again - 1] == "1"
+
+
+def test_a_set_does_not_wait_without_end_for_one_that_never_rests(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SETTLING_S", 0.1)
+    monkeypatch.setattr(relay, "SHORTEST_NS", 0)
+    told = play(tmp_path, hyperfine_program, "", "spins", "")
+    assert [one.problem for one in told] == [None] * 3
+    assert told[1].idle
+    assert told[0].idle is not None
+    assert told[0].idle < told[1].idle
+
+
 def test_the_pause_of_one_that_waits_for_nobody_is_not_of_its_time(
     tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,12 +308,14 @@ def test_a_hanging_one_is_ended_with_what_it_started(
 
 
 def test_a_set_is_abandoned_between_two_turns(tmp_path: Path, hyperfine_program: str) -> None:
-    left = iter([False] * 6 + [True])
+    trace, two_turns = tmp_path / "trace", 2 * TURNS.warmup + 2 * TURNS.per_turn
+    trace.touch()
     with pytest.raises(Abandoned, match="asked to stop"):
-        play(tmp_path, hyperfine_program, "", "", stopped=lambda: next(left))
-    # two starts, two warm-ups and two turns; a process that waits is killed
-    trace = (tmp_path / "trace").read_text("utf-8").split()
-    assert len(trace) == 2 * TURNS.warmup + 2 * TURNS.per_turn
+        play(
+            *(tmp_path, hyperfine_program, "", ""),
+            stopped=lambda: len(trace.read_text("utf-8").split()) >= two_turns,
+        )
+    assert len(trace.read_text("utf-8").split()) == two_turns
 
 
 def test_a_set_in_which_the_machine_stood_by_does_not_count(
