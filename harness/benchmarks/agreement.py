@@ -53,6 +53,12 @@ class Plain:
     waited: float = 0.0
     sqlite: str = ""
 
+    @classmethod
+    def mean(cls, times: "Sequence[Plain]") -> "Plain":
+        """Of those that played in one block: the geometric mean of their times."""
+        ns = exp(fmean(log(each.ns) for each in times))
+        return cls(ns, fmean(each.waited for each in times), times[0].sqlite)
+
 
 @dataclass(frozen=True, slots=True)
 class Run:

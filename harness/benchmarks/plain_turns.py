@@ -3,12 +3,12 @@
 `plain_turns.py FILE DRIVERS FAULT WORDS…` is `./just WORDS…`, a run or a workload. In each round a
 plain program takes its turn right before or after its runner, as chance has it: as many operations,
 lead-in and lap, on the same processor. Where processes do not take turns, plain programs play
-before or after the set, and so do those of a mix: a user's service goes on without turns.
+before and after the set, and so do those of a mix: a user's service goes on without turns.
 
-FILE gets a JSON line for each of them: `case`, `block`, `driver`, `ns` per unit of work less what
-others took, `waited`, the share of that, and `sqlite`. FAULT is one that is planted in them:
-`restarts` begins the pool again after 250 rows, `skips` leaves the first query of a mix out; `none`
-is none.
+FILE gets a JSON line for each that has played: `case`, `block`, `driver`, `ns` per unit of work
+less what others took, `waited`, the share of that, and `sqlite`. FAULT is one that is planted in
+them: `restarts` begins the pool again after 250 rows, `skips` leaves the first query of a mix out;
+`none` is none.
 
 A plain program knows nothing of iterations, rounds or the contract: it counts the time of all the
 work that it is asked for.
@@ -18,6 +18,7 @@ import json
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -31,7 +32,7 @@ from benchmarks.plain_mix import Mix
 from benchmarks.plain_programs import CASES, Phase, Program, Programs, Task
 from sqlitmus import cli
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.machine import system
+from sqlitmus.machine import process_tree, system
 from sqlitmus.run import session
 from sqlitmus.run.measure.agenda import Slot
 from sqlitmus.run.measure.blocks import Measuring, Seating
@@ -71,6 +72,22 @@ class Seat:
             self.program.work(self.task.walk, seconds=WARMUP_S)
         if processor is not None:
             self.binding = Binding(self.program.pid, processor)
+
+    def play_alone(self, processor: int | None) -> None:
+        """Warm-up, and all of the work in one lap once compilers are done."""
+        self.turns = replace(self.turns, rounds=1, lead_in=0, lap=self.turns.iterations)
+        self.warm_up(processor)
+        self.rest()
+        self.take_turn()
+
+    def rest(self) -> None:
+        """Until it uses no more of a processor than a tenth, for a second at most: .NET compiles
+        for a while after its warm-up."""
+        for _ in range(50):
+            before = sum(process_tree.threads(self.program.pid).values())
+            time.sleep(0.02)
+            if sum(process_tree.threads(self.program.pid).values()) - before < 2_000_000:
+                return
 
     def take_turn(self) -> None:
         """Lead-in and lap."""
@@ -119,12 +136,12 @@ class Guests:
             self.ended = [seat.end() for seat in seats]
 
     def play_alone(self, processor: int | None) -> None:
-        """One after the other, each all of its work in one turn."""
+        """One after the other."""
+        before = self.ended
         with self.seated() as seats:
             for seat in seats:
-                seat.turns = replace(seat.turns, rounds=1, lead_in=0, lap=seat.turns.iterations)
-                seat.warm_up(processor)
-                seat.take_turn()
+                seat.play_alone(processor)
+        self.ended = [*before, *self.ended]
 
 
 def nobody() -> AbstractContextManager[Sequence[Seat]]:
@@ -182,12 +199,12 @@ class PlainMeasuring(Measuring):
         assert isinstance(relay, PlainRelay)
         guests = Guests(self.programs, task, seatings)
         together = bool(self.agenda.counts(slot).rounds) and not isinstance(task, Mix)
-        if not together and slot.block % 2:
+        if not together:
             guests.play_alone(relay.processor)
         relay.guests = guests.seated if together else nobody
         attempts = super()._attempts(slot, seatings)
         relay.guests = nobody
-        if not together and not slot.block % 2:
+        if not together:  # on both sides: this machine may be another a second later
             guests.play_alone(relay.processor)
         if attempts is not None:
             with self.log.open("a", encoding="utf-8") as log:

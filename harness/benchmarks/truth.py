@@ -4,7 +4,7 @@
 `--workloads A,B` the mixes of these in place of cases, in turns. The plain programs
 (`runners/plain`) know nothing of the contract: they walk the whole pool of rows, do not stop for
 anything, and count all of their time. For each scheme there is one run, an ordinary one but for
-the plain programs that take turns in its sets, or play before or after each lone process
+the plain programs that take turns in its sets, or play before and after each lone process
 (`plain_turns.py`). Options after `--` are those of the runs.
 
 A mix is that of a workload's file, or of a corpus of `harness/tests/workload/corpora` by its name;
@@ -188,16 +188,21 @@ class _Playing:
 
 def _of_cases(run: Path, way: str, names: Sequence[str], log: Path, *, mix: bool) -> list[Run]:
     """Of each case its processes' times beside those of the plain programs, by driver and block."""
-    plain: dict[tuple[str, str], dict[int, Plain]] = {}
+    played: dict[tuple[str, str], dict[int, list[Plain]]] = {}
     for line in log.read_text("utf-8").splitlines():
         told = json.loads(line)
-        of_cell = plain.setdefault((told["case"], told["driver"]), {})
-        of_cell[told["block"]] = Plain(told["ns"], told["waited"], told["sqlite"])
+        blocks = played.setdefault((told["case"], told["driver"]), {})
+        time = Plain(told["ns"], told["waited"], told["sqlite"])
+        blocks.setdefault(told["block"], []).append(time)
+    plain = {
+        cell: {block: Plain.mean(times) for block, times in blocks.items()}
+        for cell, blocks in played.items()
+    }
     product = _steady(run)
     runs: dict[str, Run] = {}
     for row in exported(run):
         case, name = row["case"], row["runner"]
-        if name not in names or all(case != played for played, _ in plain):
+        if name not in names or all(case != of_plain for of_plain, _ in plain):
             continue
         mine = runs.setdefault(case, Run(case, way, {}, {}, {}, mix))
         if row["outcome"] != "ok":
