@@ -115,7 +115,8 @@ def claims(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="Which claims; all by default. `new NAME` writes the file of a new one.",
+            help="Which claims; all by default. `new NAME` writes the file of a new one, "
+            "`releases node` measures ten releases against their notes.",
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Say what there is; measure nothing.")] = (
@@ -164,6 +165,8 @@ def claims(
     if names and names[0] == "new":
         _begin(folder, names[1:])
         return
+    if names and names[0] == "releases":
+        names = [f"releases-{runner}" for runner in names[1:] or ["node"]]
     catalog = definitions.load()
     chosen = list(claimfiles.read(folder, catalog, names or []).values())
     if not chosen:

@@ -278,6 +278,8 @@ def test_the_list_measures_nothing(desk: Desk, claims: Call) -> None:
 
 ERRORS = [
     (["fastr"], "there is no claim 'fastr'; did you mean faster?"),
+    (["releases", "node", "bun"], "there is no claim 'releases-bun'"),
+    (["releases"], "there is no claim 'releases-node'"),
     (["--format", "pdf"], "there is no format 'pdf'"),
     (["--json"], "--json belongs to --list"),
     (["--pins", "a"], "--pins 'a': expected numbers of processors, such as 0,1"),
