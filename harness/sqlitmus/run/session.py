@@ -52,7 +52,7 @@ def first_look(options: Options, catalog: Catalog, tools: paths.Tools, progress:
 
     No run is kept. What is found out of the cells is remembered, so a run does none of it again.
     """
-    from sqlitmus.run.plan.pilot import observe_all
+    from sqlitmus.run.plan.pilot import Pilot
 
     name, mode = options.mode_in(catalog)
     preset = next(iter(catalog.presets.values()))
@@ -66,9 +66,9 @@ def first_look(options: Options, catalog: Catalog, tools: paths.Tools, progress:
         present = context.present(cells)
         answers = verify_cells(context, cases, present)
         if not context.stop.requested:
-            by_id, fit = {case.id: case for case in cases}, answers.fit(present)
+            fit = answers.fit(present)
             reference = reference_of(options, context, cells, fit)
-            observe_all(context, by_id, fit, answers, mode, reference, given={})
+            Pilot(context, fit, answers, mode, reference, given={}).observe(cases)
         return Exit.INTERRUPTED if context.stop.requested else Exit.DONE
 
 

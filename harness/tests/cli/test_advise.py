@@ -1,6 +1,7 @@
 """`./just advise` with fakes: from settings as data to what follows from them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,61 +9,7 @@ from sqlitmus.results.recommendation import Advice
 from tests.fakes.clone import MODES, Clone
 from tests.workload.conftest import make
 
-SETTINGS = """
-start = "shipped"
-margin = 0.05
-
-[[database]]
-name = "small"
-title = "fits the cache"
-rows = { tiny = 20 }
-
-[[database]]
-name = "beyond"
-title = "fits neither"
-unmeasured = "no limit on memory is set"
-
-[group.reads]
-title = "reads"
-scenario = "get"
-operations = 4
-databases = ["small", "beyond"]
-
-[group.writes]
-title = "writes"
-scenario = "insert"
-operations = 3
-databases = ["small"]
-
-[[setting]]
-name = "cache_size"
-title = "cache_size = -64000"
-pragmas = [["cache_size", -64000]]
-groups = ["reads"]
-does = "It holds more pages."
-publications = [{ says = "10 times as fast", source = "a post", url = "https://example.org/post" }]
-
-[[setting]]
-name = "page_size"
-title = "page_size = 8192"
-pragmas = [["page_size", 8192]]
-groups = ["reads", "writes"]
-does = "Pages are larger."
-
-[[setting]]
-name = "locked"
-title = "mmap_size = impossible"
-pragmas = [["mmap_size", "impossible"]]
-groups = ["reads"]
-does = "It cannot be set."
-
-[[setting]]
-name = "synchronous"
-title = "synchronous = OFF"
-pragmas = [["synchronous", "OFF"]]
-groups = ["writes"]
-does = "Nothing waits for the disk."
-"""
+SETTINGS = Path(__file__).with_name("settings.toml").read_text("utf-8")
 MODE = MODES[MODES.index("[standard]") :].split("\n\n")[0].replace("[standard]", "[advise]")
 FILE = """
 database = "app.db"

@@ -11,7 +11,7 @@ import pytest
 from sqlitmus.catalog.cases import Counts
 from sqlitmus.machine import system
 from sqlitmus.run.plan import pilot
-from sqlitmus.run.plan.counts import Pace, block_seconds
+from sqlitmus.run.plan.counts import Pace, case_seconds
 from sqlitmus.run.verify import answers, context
 from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
@@ -333,7 +333,7 @@ def test_a_reference_that_fails_in_the_pilot_is_none(desk: Desk) -> None:
 def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     desk.run(mode="piloted", time_budget_s=6.0)
     plan = desk.clone.latest().plan()
-    seconds = block_seconds(plan.counts, plan.cells, plan.twice())
+    seconds = sum(case_seconds(plan.counts, plan.cells, plan.twice()).values())
     # verification and pilot have their part of it
     assert 0.6 * 6.0 / seconds < plan.blocks <= 6.0 / seconds
     assert plan.blocks > 10
@@ -346,7 +346,8 @@ def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
 def test_a_budget_for_most_of_a_verdict_begins_what_it_has_time_for(desk: Desk) -> None:
     desk.run(mode="piloted", blocks=1)
     plan = desk.clone.latest().plan()
-    desk.run(mode="piloted", time_budget_s=8 * block_seconds(plan.counts, plan.cells, {}))
+    seconds = sum(case_seconds(plan.counts, plan.cells, {}).values())
+    desk.run(mode="piloted", time_budget_s=8 * seconds)
     assert desk.clone.latest().plan().foreseen == 10
     assert "10 are the fewest that give a word, and as many are begun as there is" in desk.said()
 

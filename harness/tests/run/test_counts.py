@@ -22,7 +22,7 @@ from sqlitmus.run.plan.counts import (
     Turning,
     Work,
     allocate,
-    block_seconds,
+    case_seconds,
     fitting,
     led_in_alike,
     observe,
@@ -611,7 +611,7 @@ def test_counts_stay_within_bounds(
     assert (counts.deviation is None) == (between is None)
 
 
-# block_seconds ----------------------------------------------------------------------------------
+# case_seconds -----------------------------------------------------------------------------------
 
 
 def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:
@@ -620,6 +620,6 @@ def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:
         "y": {"b": planned(seconds=100)},
     }
     cells = {"x": ["a", "b"], "y": ["b"]}
-    assert block_seconds(counts, cells, {}) == 111
-    assert block_seconds(counts, cells, {"x": "a"}) == 112
-    assert block_seconds(counts, cells, {"x": "b", "y": "b"}) == 221
+    assert case_seconds(counts, cells, {}) == {"x": 11, "y": 100}
+    assert case_seconds(counts, cells, {"x": "a"}) == {"x": 12, "y": 100}
+    assert case_seconds(counts, cells, {"x": "b", "y": "b"}) == {"x": 21, "y": 200}

@@ -462,8 +462,3 @@ def case_seconds(counts: PlannedCounts, cells: Cells, twice: Mapping[str, str]) 
     for case, name in twice.items():
         seconds[case] += counts[case][name].seconds
     return seconds
-
-
-def block_seconds(counts: PlannedCounts, cells: Cells, twice: Mapping[str, str]) -> float:
-    """Predicted seconds of one block; see `case_seconds`."""
-    return sum(case_seconds(counts, cells, twice).values())

@@ -80,7 +80,7 @@ def freeze(
     left_s: float | None,
 ) -> Plan:
     """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
-    from sqlitmus.run.plan.counts import block_seconds, case_seconds
+    from sqlitmus.run.plan.counts import case_seconds
 
     name, mode = options.mode_in(context.catalog)
     others = of_claims(options.claims, fit)
@@ -99,7 +99,7 @@ def freeze(
     blocks = planned.blocks
     canary = reference if blocks > 1 and options.kind != "selftest" else None
     if canary is None:
-        planned = replace(planned, seconds=block_seconds(counts, fit, {}))
+        planned = replace(planned, seconds=sum(case_seconds(counts, fit, {}).values()))
     context.progress.say(_size(fit, planned, mode.pause_s))
     for part in shares(options.claims, counts, fit, twice if canary else {}):
         context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
@@ -247,7 +247,7 @@ def prepare(
 ) -> Prepared | None:
     """Verify, pilot and freeze the plan; None if the user asked to stop."""
     from sqlitmus.run.plan.counts import case_seconds
-    from sqlitmus.run.plan.pilot import plan_counts
+    from sqlitmus.run.plan.pilot import Pilot
 
     begin = time.monotonic()
     present = context.present(cells)
@@ -262,10 +262,8 @@ def prepare(
     weights = _weights(options, cases)
     verified = time.monotonic()
     until = verified + OF_PILOT * ((options.time_budget_s or 0) - (verified - begin))
-    counts = plan_counts(
-        context,
+    counts = Pilot(context, fit, answers, mode, watched, _given(options)).counts(
         sorted(cases, key=lambda case: -weights.get(case.id, 2)),  # no weight is more than 1
-        *(fit, answers, mode, watched, _given(options)),
         margin=options.margin,
         alike=alike,
         compared=pairs,
@@ -387,7 +385,7 @@ def outlook(
     Says what budgets buy, and how many cells were never tried. Starts nothing.
     """
     from sqlitmus.run.plan.counts import Observed, case_seconds
-    from sqlitmus.run.plan.pilot import plan_counts
+    from sqlitmus.run.plan.pilot import Pilot
 
     _, mode = options.mode_in(catalog)
     cases, cells = chosen(options, catalog, mode)
@@ -401,7 +399,8 @@ def outlook(
         fit = answers.fit(present)
         reference = reference_of(options, context, cells, fit)
         given, margin = _given(options), options.margin
-        counts = plan_counts(context, cases, fit, answers, mode, reference, given, margin=margin)
+        pilot = Pilot(context, fit, answers, mode, reference, given)
+        counts = pilot.counts(cases, margin=margin)
         costs = {name: np.zeros(4) for name in among(context, fit)}
         untried = 0
         for case, name in [(case, name) for case, names in fit.items() for name in names]:
