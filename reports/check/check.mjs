@@ -1,5 +1,5 @@
 // Opens a report in headless Chromium, light and dark, wide and narrow, with and without its script:
-//   node reports/check/check.mjs REPORT.html [FOLDER] [--only=looks|interactions|axe|layout]
+//   node reports/check/check.mjs REPORT.html [FOLDER] [--only=looks,interactions,axe,layout]
 // Fails on a console message, a request, a page wider than its window, or a control that does not do its
 // work. With FOLDER it leaves a screenshot of each look there.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,9 +29,12 @@ const [, firstTwo] = steps(
 
 const words = process.argv.slice(2);
 const [file, folder] = words.filter((word) => !word.startsWith("--"));
-const only = words.find((word) => word.startsWith("--only="))?.slice("--only=".length);
+const only = words
+  .find((word) => word.startsWith("--only="))
+  ?.slice("--only=".length)
+  .split(",");
 if (!file) {
-  console.error("usage: node reports/check/check.mjs REPORT.html [FOLDER] [--only=PART]");
+  console.error("usage: node reports/check/check.mjs REPORT.html [FOLDER] [--only=PART,PART]");
   process.exit(2);
 }
 const url = pathToFileURL(resolve(file)).href;
@@ -177,7 +180,8 @@ const PARTS = { looks: lookAll, interactions: interact, axe: askAxe, layout: lay
 
 try {
   const kind = kindOf();
-  for (const [name, part] of Object.entries(PARTS)) if (!only || only === name) await part(kind);
+  for (const [name, part] of Object.entries(PARTS))
+    if (only?.includes(name) ?? true) await part(kind);
 } finally {
   await browser.close();
 }
