@@ -111,15 +111,14 @@ def plain_totals(setting: Setting) -> list[Figure]:
     what others took of it, and the geometric mean over the pairs."""
     logs: list[float] = []
     for _ in range(setting.effort.pairs):
-        ns = dict.fromkeys(DRIVERS, 0)
+        ns = dict.fromkeys(DRIVERS, 0.0)
         with setting.started(shuffled()) as programs:
             for program in programs.values():
                 program.work(4 * setting.operations)
             for _ in range(setting.effort.rounds):
                 for name in shuffled():
                     (phase,) = programs[name].work(setting.operations)
-                    # of a short one others may be said to have taken more than there was
-                    ns[name] += max(phase.ns - phase.waited_ns, phase.ns // 10)
+                    ns[name] += phase.worked_ns
         logs.append(log(ns[OVER] / ns[UNDER]))
     return [Figure("plain totals", exp(fmean(logs)))]
 

@@ -20,6 +20,7 @@ from sqlitmus.catalog import cases, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.processes.turns import LEAST
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Value
 from sqlitmus.vocabulary.errors import NotFit
@@ -162,6 +163,12 @@ class Phase:
     operations: int
     ns: int
     waited_ns: int
+
+    @property
+    def worked_ns(self) -> float:
+        """Its time less that, a tenth at least: of a short one others may be said to have taken
+        more than there was."""
+        return max(self.ns - self.waited_ns, LEAST * self.ns)
 
 
 class Program:

@@ -38,7 +38,7 @@ from sqlitmus.run.measure.agenda import Slot
 from sqlitmus.run.measure.blocks import Measuring, Seating
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.processes.relay import Binding, Entry, Relay, Watch
-from sqlitmus.run.processes.turns import LEAST, Turns
+from sqlitmus.run.processes.turns import Turns
 from sqlitmus.run.verify import context
 from sqlitmus.run.verify.invocations import Attempt
 from sqlitmus.vocabulary import paths
@@ -83,10 +83,11 @@ class Seat:
     def rest(self) -> None:
         """Until it uses no more of a processor than a tenth, for a second at most: .NET compiles
         for a while after its warm-up."""
+        used = sum(process_tree.threads(self.program.pid).values())
         for _ in range(50):
-            before = sum(process_tree.threads(self.program.pid).values())
             time.sleep(0.02)
-            if sum(process_tree.threads(self.program.pid).values()) - before < 2_000_000:
+            before, used = used, sum(process_tree.threads(self.program.pid).values())
+            if used - before < 2_000_000:
                 return
 
     def take_turn(self) -> None:
@@ -103,11 +104,10 @@ class Seat:
         laps = sorted(self.phases, key=lambda phase: phase.waited_ns / phase.ns)
         quiet = sum(phase.waited_ns <= MOST_WAITED * phase.ns for phase in laps)
         laps = laps[: max(quiet, (len(laps) + 1) // 2)]
-        ns = sum(phase.ns for phase in laps)
-        waited = sum(phase.waited_ns for phase in laps)
-        units = sum(phase.operations for phase in laps) * self.task.units
-        per_unit = max(ns - waited, LEAST * ns) / units
-        return {"driver": self.driver, "ns": per_unit, "waited": waited / ns, "sqlite": sqlite}
+        numbers = ((phase.operations, phase.ns, phase.waited_ns) for phase in laps)
+        whole = Phase(*map(sum, zip(*numbers, strict=True)))
+        ns, waited = whole.worked_ns / (whole.operations * self.task.units), whole.waited_ns
+        return {"driver": self.driver, "ns": ns, "waited": waited / whole.ns, "sqlite": sqlite}
 
 
 class Guests:

@@ -74,8 +74,6 @@ export const features = (statements, { lacks = [], flags = [] } = {}) => ({
   lacks: ["per_operation", ...lacks],
 });
 
-const FOLDER = "SQLITMUS_BETTER_SQLITE3";
-
 // Deno's `process` would load its Node layer, and double a cold start.
 export const environment = (name) => (globalThis.Deno ? Deno.env.get(name) : process.env[name]);
 
@@ -86,7 +84,7 @@ export const environment = (name) => (globalThis.Deno ? Deno.env.get(name) : pro
  * @param {string} file
  */
 export function betterSqlite3(file) {
-  const chosen = environment(FOLDER);
+  const chosen = environment("SQLITMUS_BETTER_SQLITE3");
   const folder = chosen ?? new URL("../../node_modules/better-sqlite3/", import.meta.url);
   return new URL(file, folder);
 }

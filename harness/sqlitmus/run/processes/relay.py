@@ -113,7 +113,7 @@ class Stamp:
         cpu_ns = None if began is None or ended is None else ended - began
         return Turn(iterations, self.unix_us, end.unix_us, cpu_ns)
 
-    def rest_until(self, begin: "Stamp") -> "Rest":
+    def rest_until(self, begin: "Stamp") -> Rest:
         """The rest from here to `begin`."""
         return Rest(begin.steady_ns - self.steady_ns, begin.all_ns - self.all_ns)
 
