@@ -545,7 +545,7 @@ def test_engine_options_are_added_to_the_runners_own() -> None:
 
 def test_the_variable_is_the_one_that_the_driver_reads() -> None:
     driver = Path(__file__).parents[3] / "runners/javascript/drivers/driver.js"
-    assert re.findall(r"SQLITMUS_\w+(?=\";)", driver.read_text("utf-8")) == [
+    assert re.findall(r"\"(SQLITMUS_\w+)\"", driver.read_text("utf-8")) == [
         subject.PACKAGE_VARIABLE
     ]
 
