@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.evidence import Evidence
+from sqlitmus.catalog.evidence import Evidence, Fact
+from sqlitmus.catalog.jobs import work
 from sqlitmus.catalog.published import figure_problems, uncertainty
 from sqlitmus.catalog.toml import Lines, Place, parse, place
 from sqlitmus.vocabulary.contract import Model
@@ -131,7 +132,8 @@ class Claim(Model):
     """A publication and the experiment that measures it again.
 
     It pinned processes to `pins` processors, 0 if it did not. `contradicts` names the claim whose
-    publication says otherwise; it names this one.
+    publication says otherwise; it names this one. `facts` hold the cases to what the publication
+    states of its work.
     """
 
     name: str
@@ -141,6 +143,7 @@ class Claim(Model):
     hypothesis: str
     contradicts: str = ""
     evidence: Evidence | None = None
+    facts: list[Fact] = []
     differences: list[str] = []
     untestable: list[str] = []
     pins: Annotated[int, Field(ge=0)] = 0
@@ -233,6 +236,7 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
     for number, table in enumerate(claim.tables):
         for cell in product(table.cases, table.runners):
             yield from ((("tables", number), problem) for problem in _cell(*cell, catalog))
+    yield from _otherwise(claim, catalog)
 
 
 def _without_program(claim: Claim) -> Iterator[tuple[Place, str]]:
@@ -248,6 +252,19 @@ def _without_program(claim: Claim) -> Iterator[tuple[Place, str]]:
                     yield at, f"{name} prints no figure, so it has only the times of its process"
             if row.theirs and group.compare == "difference":
                 yield at, "the authors' programs are compared by ratios; leave it out"
+
+
+def _otherwise(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
+    """Facts of the publication that the cases here do not show."""
+    for number, fact in enumerate(claim.facts):
+        at = ("facts", number)
+        try:
+            here = work(fact.case, catalog)
+        except UsageError as error:
+            yield (*at, "case"), str(error)
+            continue
+        for name, problem in fact.differences(here):
+            yield (*at, "holds", name), problem
 
 
 def contradictions(claims: Mapping[str, Claim]) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,5 @@
-"""The evidence of a claim: which files of which commit the published figures come from, and how the
-authors' own programs are run here.
+"""The evidence of a claim: which files of which commit the published figures come from, how the
+authors' own programs are run here, and what a publication without programs states of its work.
 """
 
 import hashlib
@@ -100,3 +100,33 @@ def matching(evidence: dict[str, Evidence], sources: list[Path]) -> dict[str, Pa
             f"{pinned.commit[:7]}"
         )
     return of
+
+
+# What a publication states of its work, where its programs cannot be had. Pure.
+
+
+Stated = dict[str, int | str]
+ABOUT = 0.05  # of a length, which publications round
+
+
+class Fact(Model):
+    """What a publication states of its experiment, in its own words, and what `case` then has:
+    names and values of its `jobs.work`."""
+
+    said: Annotated[str, Field(min_length=1)]
+    case: str
+    holds: Annotated[Stated, Field(min_length=1)]
+
+    def differences(self, here: Stated) -> Iterator[tuple[str, str]]:
+        """(name, what differs) of all that the case has otherwise `here` than stated."""
+        for name, value in self.holds.items():
+            if name not in here:
+                yield name, f"{self.case} has no such thing; expected {', '.join(sorted(here))}"
+            elif not _agree(name, value, here[name]):
+                yield name, f"published: {value}, but {self.case} has {here[name]}; mend the case"
+
+
+def _agree(name: str, stated: int | str, here: int | str) -> bool:
+    if name.startswith("length of ") and isinstance(stated, int) and isinstance(here, int):
+        return abs(here - stated) <= ABOUT * stated
+    return here == stated

@@ -3,13 +3,20 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
-from sqlitmus.catalog import fixture
-from sqlitmus.catalog.cases import PlannedCase, applying, override_of, steps_of
+from sqlitmus.catalog import fixture, generate
+from sqlitmus.catalog.cases import (
+    PlannedCase,
+    applying,
+    make_case,
+    override_of,
+    parse_case,
+    steps_of,
+)
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.generate import pool_of
-from sqlitmus.catalog.scenario import Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.scenario import Fixture, Generator, Scenario, ScenarioStep, Variant
 from sqlitmus.vocabulary.contract import (
     FILES,
     Column,
@@ -212,7 +219,7 @@ def bound(
     features = features or Features()
     named = case.axes.get("binding", "named" if "named" in features.bindings else "") == "named"
     for number, step in enumerate(specs):
-        pool = pool_of(step, f"{seed}/{number}", size, steps)
+        pool = generate.pool_of(step, f"{seed}/{number}", size, steps)
         rows = step.operation in ("get", "all", "iterate")
         fields = {
             **manner,
@@ -253,3 +260,69 @@ def columns(types: Mapping[str, str]) -> list[Column]:
         Column.model_validate({"name": n, "type": t.removesuffix("?"), "nullable": t.endswith("?")})
         for n, t in types.items()
     ]
+
+
+# What a case does, in words that a publication may use.
+
+
+SAMPLE = 1000  # values of a column whose lengths are looked at
+
+
+def work(case: str, catalog: Catalog) -> dict[str, int | str]:
+    """What `case` does in its usual size, by names that a publication may state: of its processes,
+    its transaction, each step, each pragma, and of each table the rows and the mean lengths of
+    texts and blobs. Raises UsageError for what is no case."""
+    planned = make_case(*parse_case(case, catalog), catalog, catalog.modes["quick"])
+    file = catalog.fixtures[planned.fixture] if planned.fixture else None
+    size = file.sizes["m"] if file else 0
+    job = make_job(
+        planned,
+        catalog,
+        mode="measure",
+        cell=case,
+        database=Path("fixture.db") if file else None,
+        size=size,
+        output=Path("result.json"),
+    )
+    stated: dict[str, int | str] = {
+        "database": "memory" if job.database and job.database.path == ":memory:" else "file",
+        "transaction": job.transaction,
+        "processes": planned.processes or 1,
+        "workers": planned.workers,
+        "rows an operation": planned.per_operation,
+    }
+    stated |= {f"pragma {name}": value for name, value in job.connection.pragmas}
+    stated |= {f"engine {name}": value for name, value in job.connection.engine.items()}
+    for number, step in enumerate(job.steps, start=1):
+        of_step: dict[str, int | str] = {
+            "sql": step.sql,
+            "operation": step.operation,
+            "statement": step.statement,
+            "values": step.values,
+            "binding": "named" if step.names else "positional",
+            "parameters": len(step.parameters.types) if step.parameters else 0,
+            "columns": len(step.columns),
+            "executions": step.repeat,
+        }
+        last = f" of step {number}" if len(job.steps) > 1 else ""
+        stated |= {name + last: value for name, value in of_step.items()}
+    return stated | (_tables(file, size) if file else {})
+
+
+def _tables(file: Fixture, size: int) -> dict[str, int | str]:
+    """Rows and mean lengths of each table that a fixture draws."""
+    stated: dict[str, int | str] = {}
+    for table, columns in file.fill.items():
+        if "rows" not in columns:
+            continue
+        rows = str(columns["rows"])
+        count = int(rows if rows.isdecimal() else generate.bound(rows, size))
+        stated[f"rows of {table}"] = count
+        for name, generator in columns.items():
+            if not isinstance(generator, Generator):
+                continue
+            values = generate.column(generator, min(count, SAMPLE), size, f"{table}/{name}")
+            lengths = [len(value) for value in values if isinstance(value, str | bytes)]
+            if lengths:
+                stated[f"length of {table}.{name}"] = round(fmean(lengths))
+    return stated

@@ -1,12 +1,15 @@
 """What a claim pins: whose files fit, and what their programs print."""
 
 import hashlib
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import claims
-from sqlitmus.catalog.evidence import Evidence, Program, matching
+from sqlitmus.catalog import claims, definitions
+from sqlitmus.catalog.evidence import Evidence, Fact, Program, matching
+from sqlitmus.catalog.jobs import work
 from sqlitmus.vocabulary import paths
 from tests.known import KNOWN
 from tests.refusals import refused
@@ -86,3 +89,54 @@ def test_the_claims_that_pin_evidence_run_all_of_its_programs() -> None:
         used = {name for row in claim.rows for name in row.theirs or ()}
         assert used == claim.evidence.programs.keys()
         assert claim.evidence.licence
+
+
+CLAIMS = claims.read(paths.SCENARIOS / "claims", KNOWN)
+
+
+OTHER_BINDING = '(100 inserts .+ case = "insert-transaction)@[a-z=]+'
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern", "instead", "at", "problem"),
+    [
+        pytest.param(
+            "fixtures/people.toml", r"(This is a longer .+\\\n){5}", "",
+            "d-encoding.toml:16: facts[0].holds.length of users.description",
+            "published: 2440, but people-process has 1077", id="half the text",
+        ),
+        pytest.param(
+            "scenarios/claims/v-libsql.toml", OTHER_BINDING, r"\1",
+            "v-libsql.toml:13: facts[1].holds.binding",
+            "published: named, but insert-transaction has positional", id="another binding",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_transcription_is_refused_by_what_the_publication_states(
+    tmp_path: Path, file: str, pattern: str, instead: str, at: str, problem: str
+) -> None:
+    for folder in ("fixtures", "scenarios"):
+        shutil.copytree(paths.CLONE / folder, tmp_path / folder)
+    text, planted = re.subn(pattern, instead, (tmp_path / file).read_text("utf-8"))
+    assert planted == 1
+    (tmp_path / file).write_text(text, "utf-8")
+    folders = (tmp_path / "scenarios", tmp_path / "fixtures", paths.RUNNERS)
+    with refused() as caught:
+        claims.read(tmp_path / "scenarios/claims", definitions.read(*folders))
+    assert str(caught.value) == f"{tmp_path}/scenarios/claims/{at}: {problem}; mend the case"
+
+
+def test_a_fact_of_what_no_case_has_names_what_there_is() -> None:
+    fact = Fact(said="two tables", case="get-pk", holds={"tables": 2})
+    ((name, problem),) = fact.differences(work(fact.case, KNOWN))
+    assert name == "tables"
+    assert problem.startswith("get-pk has no such thing; expected binding, columns, database, exec")
+
+
+# What these state is nothing that a case could be held to, or is among their `differences`.
+SILENT = {"mmap", "mmap-none", "batches", "jsonb", "bundled", "releases-node"}
+
+
+def test_a_claim_without_the_authors_programs_states_two_facts_at_least() -> None:
+    stated = {name: sum(len(fact.holds) for fact in c.facts) for name, c in CLAIMS.items()}
+    assert {n for n, c in CLAIMS.items() if stated[n] < 2 and not c.evidence} == SILENT
