@@ -54,7 +54,7 @@ class Evidence(Model):
     """
 
     repository: str
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
     licence: str
     files: Annotated[dict[str, Hash], Field(min_length=1)]
     packages: dict[str, str] = {}
