@@ -194,11 +194,11 @@ def _quantiles(level: float, freedom: tuple[float, ...]) -> Array:
     return student_t(level, freedom)
 
 
-def medians(values: Array, level: float = LEVEL) -> Medians:
+def medians(values: Array) -> Medians:
     """Median of each row of `values` (rows x blocks) with the sign test's interval.
 
     The interval runs from the k-th smallest to the k-th largest value, k from Binomial(n, 1/2):
-    exact whatever the distribution, at least `level` (Conover, Practical Nonparametric Statistics,
+    exact whatever the distribution, at least 95 % (Conover, Practical Nonparametric Statistics,
     3rd ed., 3.2). It needs 6 values at 95 %.
     """
     ordered, count = _sort(values)
@@ -206,17 +206,17 @@ def medians(values: Array, level: float = LEVEL) -> Medians:
     for n, rows in _by_count(count):
         block = ordered[rows, :n]
         value[rows] = (block[:, (n - 1) // 2] + block[:, n // 2]) / 2
-        rank = sign_test_rank(n, level)
+        rank = sign_test_rank(n, LEVEL)
         if rank is not None:
             low[rows] = block[:, rank - 1]
             high[rows] = block[:, n - rank]
     return Medians(value, low, high, count)
 
 
-def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) -> TrimmedMeans:
+def trimmed_means(values: Array, resolution: float = 0.0) -> TrimmedMeans:
     """Trimmed mean of each row of `values` (rows x blocks) with Yuen's standard error.
 
-    g = floor(trim n) values go from each end, h = n - 2g stay. The squared error is the sum of
+    g = floor(0.2 n) values go from each end, h = n - 2g stay. The squared error is the sum of
     squares of the winsorised values about their mean over h (h - 1) (Yuen, Biometrika 61, 1974,
     165-170), with `freedom_of` h. Kept values that span no more than `resolution` count as equal: a
     spread below the clock's own steps says nothing about noise.
@@ -225,23 +225,27 @@ def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) ->
     mean, error = np.full(len(ordered), np.nan), np.full(len(ordered), np.nan)
     freedom = np.zeros(len(ordered))
     for n, rows in _by_count(count):
-        block = ordered[rows, :n]
-        cut = int(trim * n)
-        left = n - 2 * cut
-        mean[rows] = block[:, cut : n - cut].mean(axis=1)
-        freedom[rows] = freedom_of(left)
-        if left > 1:
-            bottom, top = block[:, cut], block[:, n - cut - 1]
-            winsorised = np.clip(block, bottom[:, None], top[:, None])
-            spread = top - bottom > resolution
-            error[rows] = np.where(spread, yuen_error(winsorised, left), np.nan)
+        middle, clipped, span = winsorised(ordered[rows, :n])
+        mean[rows] = middle.mean(axis=1)
+        freedom[rows] = freedom_of(middle.shape[1])
+        error[rows] = yuen_error(clipped, middle.shape[1], span > resolution)
     return TrimmedMeans(mean, error, freedom, count)
 
 
-def yuen_error(winsorised: Array, left: int) -> Array:
-    """Yuen's standard error of each row of winsorised values, of which trimming leaves `left`."""
-    squares = winsorised.var(axis=-1) * winsorised.shape[-1]
-    return np.sqrt(squares / (left * (left - 1)))
+def winsorised(values: Array) -> tuple[Array, Array, Array]:
+    """Of values along the last axis, none NaN: those that trimming leaves, in order of size; all,
+    with what is trimmed moved to the nearest that is left; and how far those are apart."""
+    cut = int(TRIM * values.shape[-1])
+    middle = np.sort(values, axis=-1)[..., cut : values.shape[-1] - cut]
+    bottom, top = middle[..., :1], middle[..., -1:]
+    return middle, np.clip(values, bottom, top), (top - bottom)[..., 0]
+
+
+def yuen_error(clipped: Array, left: int, spread: NDArray[np.bool_] | np.bool_) -> Array:
+    """Yuen's standard error of each row of winsorised values, of which trimming leaves `left`; NaN
+    without a `spread`."""
+    squares = clipped.var(axis=-1) * clipped.shape[-1]
+    return np.sqrt(np.where(spread, squares, np.nan) / (left * max(left - 1, 1)))
 
 
 def freedom_of(left: Counts | int, rows: Array | float = 1) -> Array:
@@ -260,9 +264,9 @@ def freedom_of(left: Counts | int, rows: Array | float = 1) -> Array:
     return np.where(values > 1, np.maximum(share * (values - 1), 1.0), 0.0)
 
 
-def kept(count: Counts, trim: float = TRIM) -> Counts:
+def kept(count: Counts) -> Counts:
     """How many of `count` values a trimmed mean keeps."""
-    return count - 2 * np.floor(trim * count).astype(np.int64)
+    return count - 2 * np.floor(TRIM * count).astype(np.int64)
 
 
 def _sort(values: Array) -> tuple[Array, Counts]:
@@ -275,9 +279,6 @@ def _by_count(count: Counts) -> Iterator[tuple[int, NDArray[np.bool_] | slice]]:
     distinct = np.unique(count)
     for n in distinct[distinct > 0].tolist():
         yield n, slice(None) if len(distinct) == 1 else count == n
-
-
-# Variances of the pairs of a case, each shrunk towards what all of them have in common.
 
 
 MOST_PRIOR = 3.0  # degrees of freedom that a prior may add: more erred where noise differs
@@ -347,9 +348,6 @@ def _trigamma_inverse(value: float) -> float:
     return float(np.exp(low))
 
 
-# A robust standard deviation, for the modules that study noise rather than means.
-
-
 # Croux and Rousseeuw, COMPSTAT 1992: brings the median absolute deviation of 2 to 9 normal values
 # to the standard deviation on average.
 _SMALL = np.array([1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107])
@@ -367,9 +365,6 @@ def deviation(values: Array) -> Array:
     factor = _SMALL[count - 2] if count < 10 else count / (count - 0.8)
     centre = np.median(values, axis=-1, keepdims=True)
     return np.asarray(1.4826 * factor * np.median(np.abs(values - centre), axis=-1))
-
-
-# Combines several sessions of the same comparison, and predicts the next one.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -390,8 +385,9 @@ class Combined:
     count: Counts
 
 
-def combine(mean: Array, error: Array, freedom: Counts | Array, level: float = LEVEL) -> Combined:
-    """Random-effects combination of rows x sessions; NaN marks a session without an estimate.
+def combine(mean: Array, error: Array, freedom: Counts | Array) -> Combined:
+    """Random-effects combination of rows x sessions, with 95 % intervals; NaN marks a session
+    without an estimate.
 
     Weights 1 / (error^2 + tau^2), tau^2 by Paule and Mandel. The half-width is t with k - 1 degrees
     of freedom times Hartung and Knapp's error, but never less than the interval without tau^2, for
@@ -411,10 +407,10 @@ def combine(mean: Array, error: Array, freedom: Counts | Array, level: float = L
         squares = (weights * np.square(values - centre[:, None])).sum(axis=1)
         knapp = np.sqrt(squares / (total * (count - 1)))
     several = count > 1
-    t = student_t_of(count - 1, level)
-    floor = _fixed_half(variances, freedom, level)
+    t = student_t_of(count - 1, LEVEL)
+    floor = _fixed_half(variances, freedom)
     half = np.where(several, np.fmax(t * knapp, floor), np.nan)
-    reach = student_t_of(count - 2, level) * np.hypot(half / t, np.sqrt(tau2))
+    reach = student_t_of(count - 2, LEVEL) * np.hypot(half / t, np.sqrt(tau2))
     return Combined(
         centre,
         centre - half,
@@ -449,7 +445,7 @@ def paule_mandel(values: Array, variances: Array) -> Array:
     return tau2
 
 
-def _fixed_half(variances: Array, freedom: Counts | Array, level: float) -> Array:
+def _fixed_half(variances: Array, freedom: Counts | Array) -> Array:
     """Half-width if all sessions had the same true ratio; Satterthwaite's degrees, rounded down."""
     weights = 1 / variances
     total = weights.sum(axis=1)
@@ -457,15 +453,10 @@ def _fixed_half(variances: Array, freedom: Counts | Array, level: float) -> Arra
         shares = np.square(weights / total[:, None])
         degrees = 1 / np.where(shares > 0, shares / freedom, 0.0).sum(axis=1)
         whole = np.where(np.isfinite(degrees), degrees + 1e-9, 0.0).astype(np.int64)
-        return student_t_of(whole, level) / np.sqrt(total)
+        return student_t_of(whole, LEVEL) / np.sqrt(total)
 
 
-# Compares samples that share no blocks: trimmed means of two independent samples.
-
-
-def relative_means(
-    subject: Array, controls: Array, trim: float = TRIM, resolution: float = 0.0
-) -> TrimmedMeans:
+def relative_means(subject: Array, controls: Array, resolution: float = 0.0) -> TrimmedMeans:
     """The subject less its controls, row by row, from log times (rows x blocks and rows x controls
     x blocks, NaN for none): the mean over the controls of the trimmed means of the differences.
 
@@ -479,31 +470,19 @@ def relative_means(
     of the difference; a control without a value is left out, and without any the subject stands
     alone. A block counts if the subject and all those controls have a value in it.
     """
-    rows = [
-        _relative(times, beside[~np.isnan(beside).all(axis=1)], trim, resolution)
-        for times, beside in zip(subject, controls, strict=True)
-    ]
-    mean, error, freedom, count = np.array(rows).reshape(-1, 4).T
-    return TrimmedMeans(mean, error, freedom, count.astype(np.int64))
-
-
-def _relative(
-    times: Array, beside: Array, trim: float, resolution: float
-) -> tuple[float, float, float, int]:
-    differences = times - beside if len(beside) else times[None]
-    differences = differences[:, ~np.isnan(differences).any(axis=0)]
-    count = differences.shape[1]
-    if not count:
-        return np.nan, np.nan, 0.0, 0
-    ordered, cut = np.sort(differences, axis=1), int(trim * count)
-    left = count - 2 * cut
-    mean = float(ordered[:, cut : count - cut].mean())
-    ends = ordered[:, cut : cut + 1], ordered[:, count - cut - 1 : count - cut]
-    winsorised = np.clip(differences, *ends).mean(axis=0)
-    error = np.nan
-    if left > 1 and np.ptp(winsorised) > resolution:
-        error = float(yuen_error(winsorised, left))
-    return mean, error, float(freedom_of(left)), count
+    mean, error = np.full((2, len(subject)), np.nan)
+    count = np.zeros(len(subject), dtype=np.int64)
+    for row, (times, of_row) in enumerate(zip(subject, controls, strict=True)):
+        beside = of_row[~np.isnan(of_row).all(axis=1)]
+        differences = times - beside if len(beside) else times[None]
+        differences = differences[:, ~np.isnan(differences).any(axis=0)]
+        count[row] = differences.shape[1]
+        if count[row]:
+            middle, clipped, _ = winsorised(differences)
+            each = clipped.mean(axis=0)
+            mean[row] = middle.mean()
+            error[row] = yuen_error(each, middle.shape[1], np.ptp(each) > resolution)
+    return TrimmedMeans(mean, error, freedom_of(kept(count)), count)
 
 
 def difference(first: TrimmedMeans, second: TrimmedMeans) -> TrimmedMeans:

@@ -22,6 +22,7 @@ from sqlitmus.stats.estimate import (
 )
 
 POWER = 0.8
+BOTH_ENDS = 1 - (1 - POWER) / 2  # where two ends must be cleared, half of the misses for each
 MOST_BLOCKS = 2.0**53  # nobody asks for more
 
 
@@ -79,14 +80,9 @@ def blocks_to_resolve(
     """
     size = np.abs(logs.mean)
     room = np.maximum(np.log1p(margin) - size, 0)
-    each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(size))
-    deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
-    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, prior, sessions)
-    # both ends of the margin must be cleared, so half of the misses are left for each
-    inner, power = 1 - 2 * (1 - LEVEL) / equivalent, 1 - (1 - POWER) / 2
-    within = _repetitions(deviation, room, inner, power, prior, sessions)
-    blocks = np.maximum(np.ceil(np.fmin(differs, within)) * each, logs.count + 1)
-    return np.where(np.isfinite(blocks), blocks, 0).astype(np.int64)
+    differs = _repetitions(logs, sessions, size, 1 - (1 - LEVEL) / different, POWER)
+    within = _repetitions(logs, sessions, room, 1 - 2 * (1 - LEVEL) / equivalent, BOTH_ENDS)
+    return _blocks(logs, sessions, np.fmin(differs, within), np.inf)
 
 
 def blocks_to_clear(
@@ -100,15 +96,26 @@ def blocks_to_clear(
     distance and where it has no interval.
     """
     room = np.maximum(distance, 0)
-    each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(room))
-    deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
     at_one_end, at_both = (
-        _repetitions(deviation, room, 1 - alpha, power, prior, sessions)
-        for power in (POWER, 1 - (1 - POWER) / 2)
+        _repetitions(logs, sessions, room, 1 - alpha, power) for power in (POWER, BOTH_ENDS)
     )
-    blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
-    some = (blocks < MOST_BLOCKS) & (room > 0)
-    return np.where(some, blocks, 0).astype(np.int64)
+    blocks = _blocks(logs, sessions, np.where(inside, at_both, at_one_end), MOST_BLOCKS)
+    return np.where(room > 0, blocks, 0)
+
+
+def _length(logs: TrimmedMeans, sessions: int) -> Array:
+    """How many blocks a repetition has: one, or those of a session of several."""
+    if sessions == 1:
+        return np.ones(len(logs.mean))
+    return np.maximum(logs.count / sessions, 1)
+
+
+def _blocks(
+    logs: TrimmedMeans, sessions: int, repetitions: Array, most: float
+) -> NDArray[np.int64]:
+    """The blocks of so many repetitions, more than the row has; 0 for as many as `most` or NaN."""
+    blocks = np.maximum(np.ceil(repetitions) * _length(logs, sessions), logs.count + 1)
+    return np.where(blocks < most, blocks, 0).astype(np.int64)
 
 
 def _prior(logs: TrimmedMeans, sessions: int) -> Array:
@@ -120,14 +127,15 @@ def _prior(logs: TrimmedMeans, sessions: int) -> Array:
 
 
 def _repetitions(
-    deviation: Array, distance: Array, level: float, power: float, prior: Array, sessions: int
+    logs: TrimmedMeans, sessions: int, distance: Array, level: float, power: float
 ) -> Array:
     """How many blocks, or sessions where there are several, bring `_shift` errors to `distance`.
 
     Errors fall with the count and so does the shift: sqrt(count) / shift only grows, and is
     inverted on a grid; beyond its end t no longer changes.
     """
-    counts = np.full(len(deviation), np.nan)
+    deviation = logs.error * np.sqrt(logs.count / _length(logs, sessions))
+    prior, counts = _prior(logs, sessions), np.full(len(deviation), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.divide(deviation, distance)
         for each in np.unique(prior).tolist():
@@ -146,9 +154,6 @@ def _reached(level: float, power: float, prior: float, sessions: bool) -> tuple[
     freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid)) + prior
     reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))
     return grid.astype(np.float64), reached
-
-
-# Where noise is, and how many rounds each case gets for it.
 
 
 LEAST = 4  # rounds: of fewer, half are too few where others took much of the rest

@@ -18,6 +18,7 @@ from sqlitmus.stats.estimate import (
     freedom_of,
     normal,
     student_p,
+    winsorised,
     yuen_error,
 )
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
@@ -175,9 +176,6 @@ def alphas(
     return alpha * max(answering, 1) / count, alpha * min(answering + 1, count) / count
 
 
-# Turns the interval of a log ratio into a verdict.
-
-
 MIN_BLOCKS = 10
 ALPHA = 0.05
 _VERDICTS = np.array(list(Verdict), dtype=np.object_)
@@ -264,10 +262,7 @@ def decide(
     return Verdicts.by(tested, logs.mean < 0, differs, beyond, within)
 
 
-# Mean log ratios over the cases of a group, and what may be said of all of them at once.
-
-
-def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> TrimmedMeans:
+def group_means(logs: Array, resolution: float = 0.0) -> TrimmedMeans:
     """The mean over cases of their trimmed means, a row per pair; `logs` is cases x pairs x blocks.
 
     A block counts for a pair only if it has a value in every case. Each case is trimmed and
@@ -284,16 +279,14 @@ def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> Tri
     for n in np.unique(count[count > 0]).tolist():
         rows = np.flatnonzero(count == n)
         values, sorted_ = logs[:, rows], ordered[:, rows, :n]
-        cut = int(trim * n)
+        cut = int(TRIM * n)
         left = n - 2 * cut
         mean[rows] = sorted_[:, :, cut : n - cut].mean(axis=(0, 2))
         freedom[rows] = freedom_of(left, len(logs))
-        if left > 1:
-            bottom, top = sorted_[:, :, cut], sorted_[:, :, n - cut - 1]
-            winsorised: Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
-            blocks = winsorised[whole[rows]].reshape(len(rows), n)
-            spread = (top - bottom > resolution).all(axis=0)
-            error[rows] = np.where(spread, yuen_error(blocks, left), np.nan)
+        bottom, top = sorted_[:, :, cut], sorted_[:, :, n - cut - 1]
+        clipped: Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
+        blocks = clipped[whole[rows]].reshape(len(rows), n)
+        error[rows] = yuen_error(blocks, left, (top - bottom > resolution).all(axis=0))
     return TrimmedMeans(mean, error, freedom, count)
 
 
@@ -390,7 +383,7 @@ class Parts:
     count: Counts
 
 
-def parts(logs: Array, others: Array, trim: float = TRIM, resolution: float = 0.0) -> Parts:
+def parts(logs: Array, others: Array, resolution: float = 0.0) -> Parts:
     """The parts of `logs` against `others`, the log times of operations x rows x blocks.
 
     Each operation is trimmed and winsorised on its own, so that a disturbed one does not spoil the
@@ -405,18 +398,14 @@ def parts(logs: Array, others: Array, trim: float = TRIM, resolution: float = 0.
         has = np.flatnonzero(~np.isnan(both[0]).all(axis=1))
         whole = ~np.isnan(both[0, has]).any(axis=0)
         n = int(whole.sum()) if len(has) else 0
-        cut = int(trim * n)
-        count[row], left[row] = n, n - 2 * cut
         if not n:
             continue
-        values = both[:, has][:, :, whole]
-        ordered = np.sort(values, axis=2)[:, :, cut : n - cut]
-        difference[row, has], middle[row, has] = ordered.mean(axis=2)
+        inner, clipped, span = winsorised(both[:, has][:, :, whole])
+        count[row], left[row] = n, inner.shape[2]
+        difference[row, has], middle[row, has] = inner.mean(axis=2)
         if left[row] < 2:
             continue
-        bottom, top = ordered[:, :, :1], ordered[:, :, -1:]
-        clipped = np.clip(values, bottom, top)
-        clipped[0][(top - bottom)[0, :, 0] <= resolution] = np.nan
+        clipped[0][span[0] <= resolution] = np.nan
         clipped -= clipped.mean(axis=2, keepdims=True)
         flat = clipped.reshape(2 * len(has), n)
         at = np.concatenate([has, has + size])

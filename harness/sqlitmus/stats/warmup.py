@@ -47,13 +47,13 @@ class Warmup:
     processes: tuple[Steady, ...]
 
 
-def classify(processes: Iterable[ArrayLike], tolerance: float = TOLERANCE) -> Warmup:
+def classify(processes: Iterable[ArrayLike]) -> Warmup:
     """Classes of several processes from their iteration times in ns, in order, all counted.
 
-    Levels whose ratio is within 1 + `tolerance` are the same. Raises ValueError for no process, for
+    Levels whose ratio is within 1 + `TOLERANCE` are the same. Raises ValueError for no process, for
     fewer than 8 iterations and for times that are not positive numbers.
     """
-    each = tuple(_process(np.asarray(times, dtype=np.float64), tolerance) for times in processes)
+    each = tuple(_process(np.asarray(times, dtype=np.float64)) for times in processes)
     if not each:
         raise ValueError("no process to classify: give the iteration times of at least one")
     return Warmup(_together(each), each)
@@ -81,7 +81,7 @@ def _together(each: tuple[Steady, ...]) -> Steady:
     return Steady("no steady state", None, None, fastest_ns)
 
 
-def _process(times: Array, tolerance: float) -> Steady:
+def _process(times: Array) -> Steady:
     count = len(times)
     if times.ndim != 1 or count < LEAST:
         raise ValueError(f"a process needs {LEAST} iterations or more, got {times.shape}")
@@ -92,7 +92,7 @@ def _process(times: Array, tolerance: float) -> Steady:
     noise = _noise(logs)
     starts = segments(_without_spikes(logs, noise), PENALTY * noise**2 * log(count), PLACES)
     levels = np.array([np.median(part) for part in np.split(logs, starts[1:])])
-    close = log1p(tolerance)
+    close = log1p(TOLERANCE)
     differs = np.flatnonzero(np.abs(levels - levels[-1]) > close)
     begin = int(starts[differs[-1] + 1]) if len(differs) else 0
     while begin < count and logs[begin] - levels[-1] > close + OUTLYING * noise:

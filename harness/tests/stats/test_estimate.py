@@ -35,24 +35,18 @@ def sample(count: int, seed: int = 1) -> Array:
     return np.random.default_rng(seed).lognormal(0, 0.3, (1, count))
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 10, 12, 14, 15, 29, 30, 31, 100])
-def test_trimmed_mean_agrees_with_scipy(count: int) -> None:
-    values = sample(count)
-    assert trimmed_means(values).mean[0] == pytest.approx(
-        scipy.stats.trim_mean(values[0], 0.2), 1e-9
-    )
-
-
 @pytest.mark.usefixtures("plain_yuen")
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 12, 14, 15, 29, 30, 31, 100])
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
-def test_interval_is_yuens(count: int, level: float) -> None:
+def test_interval_and_p_are_yuens(count: int, level: float) -> None:
     values = sample(count)
     # Yuen's two-sample interval against a constant second sample is the one-sample interval.
     result = scipy.stats.ttest_ind(values[0], np.zeros(count), equal_var=False, trim=0.2)
     expected = result.confidence_interval(level)
-    low, high = trimmed_means(values).interval(level)
+    means = trimmed_means(values)
+    low, high = means.interval(level)
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert p_values(means)[0] == pytest.approx(float(result.pvalue), rel=1e-9)
 
 
 def test_degrees_of_freedom_are_a_share_of_yuens_and_one_at_least() -> None:
@@ -68,18 +62,6 @@ def test_normal_noise_exceeds_a_far_quantile_as_often_as_it_says(count: int) -> 
     for level in (0.05, 0.01, 0.001):
         allowed = level + 4 * np.sqrt(level / 200_000)
         assert 0.75 * level <= np.mean(p <= level) <= allowed
-
-
-@pytest.mark.usefixtures("plain_yuen")
-@pytest.mark.parametrize("count", [10, 15, 30, 45])
-def test_interval_is_tukey_mclaughlins_but_for_the_known_factor(count: int) -> None:
-    values = sample(count)
-    low, high = trimmed_means(values).interval()
-    expected = scipy.stats.mstats.trimmed_mean_ci(values[0], limits=(0.2, 0.2), alpha=0.05)
-    kept = count - 2 * (count // 5)
-    factor = np.sqrt(kept * (count - 1) / (count * (kept - 1)))
-    assert high[0] - low[0] == pytest.approx((expected[1] - expected[0]) * factor, rel=1e-9)
-    assert high[0] + low[0] == pytest.approx(expected[1] + expected[0], rel=1e-9)
 
 
 @given(rows(), st.integers(0, 5))
@@ -129,7 +111,7 @@ def test_a_spread_within_the_resolution_counts_as_none() -> None:
     assert not np.isnan(trimmed_means(values * 1e3, resolution=1e-12).error[0])
 
 
-@pytest.mark.parametrize("count", [6, 9, 10, 30, 31])
+@pytest.mark.parametrize("count", [6, 9, 10, 12, 30, 31])
 def test_median_interval_agrees_with_the_binomial_test(count: int) -> None:
     values = sample(count)
     found = medians(values)
@@ -137,14 +119,6 @@ def test_median_interval_agrees_with_the_binomial_test(count: int) -> None:
     below = int(scipy.stats.binom.ppf(0.025, count, 0.5))
     assert found.value[0] == np.median(values)
     assert (found.low[0], found.high[0]) == (ordered[below - 1], ordered[count - below])
-
-
-def test_median_interval_covers_the_median_of_a_skewed_law() -> None:
-    draws = np.random.default_rng(3).exponential(size=(20_000, 12))
-    found = medians(draws)
-    covered = ((found.low <= np.log(2)) & (np.log(2) <= found.high)).sum() / len(draws)
-    exact = 1 - 2 * scipy.stats.binom.cdf(2, 12, 0.5)  # ranks 3 and 10
-    assert covered == pytest.approx(exact, abs=0.005)
 
 
 NONE = np.nan
@@ -266,8 +240,8 @@ def bcg() -> tuple[Array, Array]:
     return np.log((a / n) / (c / m)), np.sqrt(1 / a - 1 / n + 1 / c - 1 / m)
 
 
-def one(mean: Array, error: Array, level: float = 0.95, freedom: int = WHOLE) -> Combined:
-    return combine(mean[None], error[None], np.full((1, len(mean)), freedom), level)
+def one(mean: Array, error: Array, freedom: int = WHOLE) -> Combined:
+    return combine(mean[None], error[None], np.full((1, len(mean)), freedom))
 
 
 def test_the_vaccine_trials_come_out_as_published() -> None:
@@ -303,6 +277,7 @@ def test_what_each_number_of_sessions_allows() -> None:
     assert np.isnan(found.low).tolist() == [False, False, True, True]
     assert np.isnan(found.between).tolist() == [False, False, True, True]
     assert np.isnan(found.next_low).tolist() == [False, True, True, True]
+    assert found.next_low[0] < found.low[0] < found.high[0] < found.next_high[0]
 
 
 def drawn(seed: int, rows: int = 20, sessions: int = 4) -> tuple[Array, Array]:
@@ -312,16 +287,6 @@ def drawn(seed: int, rows: int = 20, sessions: int = 4) -> tuple[Array, Array]:
 
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@given(SEEDS)
-def test_intervals_nest(seed: int) -> None:
-    mean, error = drawn(seed)
-    freedom = np.full(mean.shape, 17)
-    narrow, wide = combine(mean, error, freedom, 0.9), combine(mean, error, freedom, 0.99)
-    assert np.all(wide.low < narrow.low)
-    assert np.all(wide.next_high > narrow.next_high)
-    assert np.all(narrow.next_low < narrow.low)
 
 
 @given(SEEDS)
@@ -419,14 +384,6 @@ def test_a_run_against_itself_differs_by_nothing() -> None:
     one, _ = samples(3)
     assert unpaired_means(one, one).mean.tolist() == [0, 0, 0]
     assert p_values(unpaired_means(one, one)).tolist() == [1, 1, 1]
-
-
-def test_unequal_spreads_and_counts_cover_as_promised() -> None:
-    rng = np.random.default_rng(4)
-    low, high = unpaired_means(
-        rng.normal(0, 1, (20_000, 12)), rng.normal(0, 3, (20_000, 30))
-    ).interval()
-    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.945, abs=0.012)
 
 
 # several controls ---------------------------------------------------------------------------------

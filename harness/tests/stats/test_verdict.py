@@ -46,64 +46,10 @@ from tests.stats.oracle import scipy
 MARGIN = 0.02
 
 
-def estimate(mean: float, error: float, count: int = 30) -> TrimmedMeans:
-    kept = count - 2 * int(0.2 * count)
-    return TrimmedMeans(
-        np.array([mean]), np.array([error]), np.array([kept - 1]), np.array([count])
-    )
-
-
-def verdict(mean: float, error: float, count: int = 30) -> str:
-    return decide(estimate(mean, error, count), MARGIN).names()[0]
-
-
-@pytest.mark.parametrize(
-    ("mean", "error", "expected"),
-    [
-        (-0.10, 0.010, "materially faster"),
-        (-0.03, 0.010, "faster"),
-        (+0.03, 0.010, "slower"),
-        (+0.10, 0.010, "materially slower"),
-        (+0.001, 0.005, "equivalent"),
-        (+0.01, 0.002, "slower"),  # resolved, although within the margin
-        (+0.01, 0.010, "not resolved"),
-        (+0.00, 0.100, "not resolved"),
-    ],
-)
-def test_verdicts(mean: float, error: float, expected: str) -> None:
-    assert verdict(mean, error) == expected
-
-
-def test_a_stricter_level_asks_for_more() -> None:
-    def at(alpha: float, mean: float, error: float) -> str:
-        return decide(estimate(mean, error), MARGIN, alpha=alpha).names()[0]
-
-    assert [at(alpha, 0.023, 0.010) for alpha in (0.05, 0.02)] == ["slower", "not resolved"]
-    assert [at(alpha, 0.0, 0.0104) for alpha in (0.05, 0.02)] == ["equivalent", "not resolved"]
-    assert [at(alpha, 0.042, 0.010) for alpha in (0.05, 0.02)] == ["materially slower", "slower"]
-
-
-def test_no_interval_is_not_testable() -> None:
-    assert verdict(0.0, np.nan) == "not testable"
-    assert decide(trimmed_means(np.zeros((1, 30))), MARGIN).names()[0] == "not testable"
-
-
 @pytest.mark.parametrize("margin", [0.0, -0.1, float("nan")])
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="margin must be above 0"):
-        decide(estimate(0, 1), margin)
-
-
-def test_equal_programs_seldom_differ() -> None:
-    draws = np.random.default_rng(5).normal(0, 0.05, (20_000, 30))
-    verdicts = decide(trimmed_means(draws), MARGIN)
-    alarms = verdicts.are(*(verdict for verdict in Verdict if verdict.different)).mean()
-    assert 0.03 < alarms < 0.06
-
-
-def test_equivalence_at_the_margin_errs_at_most_one_time_in_twenty() -> None:
-    draws = np.random.default_rng(6).normal(np.log(1.02), 0.02, (20_000, 30))
-    assert (decide(trimmed_means(draws), MARGIN).names() == "equivalent").mean() <= 0.055
+        decide(estimates([0.0]), margin)
 
 
 def mixed(seed: int, rows: int = 60, blocks: int = 30) -> Array:
@@ -119,10 +65,10 @@ def differs(verdicts: Verdicts) -> NDArray[np.bool_]:
     return np.isin(verdicts.code, [0, 1, 3, 4])
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_uncorrected_verdicts_are_what_the_intervals_say(seed: int) -> None:
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.02]))
+def test_uncorrected_verdicts_are_what_the_intervals_say(seed: int, alpha: float) -> None:
     logs, bound = trimmed_means(mixed(seed)), np.log1p(MARGIN)
-    (low, high), (inner_low, inner_high) = logs.interval(0.95), logs.interval(0.9)
+    (low, high), (inner_low, inner_high) = (logs.interval(1 - n * alpha) for n in (1, 2))
     expected = np.select(
         [
             logs.count < MIN_BLOCKS,
@@ -135,7 +81,7 @@ def test_uncorrected_verdicts_are_what_the_intervals_say(seed: int) -> None:
         [6, 0, 1, 4, 3, 2],
         default=5,
     )
-    assert decide(logs, MARGIN).code.tolist() == expected.tolist()
+    assert decide(logs, MARGIN, alpha=alpha).code.tolist() == expected.tolist()
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(CORRECTIONS))
@@ -161,17 +107,7 @@ def test_untestable_rows_do_not_weigh_on_the_others() -> None:
     values = np.full((101, 30), np.nan)
     values[0] = np.random.default_rng(3).normal(0.02, 0.04, 30)
     values[1:, :5] = np.random.default_rng(4).normal(0, 0.04, (100, 5))
-    logs = trimmed_means(values)
-    assert decide(logs, MARGIN).names()[0] == "slower"
-    assert decide(logs, MARGIN, "holm").names()[0] == "slower"
-
-
-def test_holm_quiets_a_family_of_equal_programs() -> None:
-    draws = np.random.default_rng(9).normal(0, 0.05, (120, 40, 30))
-    alarms = [differs(decide(trimmed_means(d), MARGIN, "holm")).any() for d in draws]
-    plain = [differs(decide(trimmed_means(d), MARGIN)).any() for d in draws]
-    assert np.mean(plain) > 0.8
-    assert np.mean(alarms) < 0.12
+    assert decide(trimmed_means(values), MARGIN, "holm").names()[0] == "slower"
 
 
 def test_bh_finds_more_than_holm_among_many_differences() -> None:
@@ -189,27 +125,11 @@ def logs(seed: int = 1, rows: int = 4000, blocks: int = 30) -> TrimmedMeans:
     return trimmed_means(rng.normal(rng.normal(0, 0.02, (rows, 1)), 0.04, (rows, blocks)))
 
 
-@pytest.mark.usefixtures("plain_yuen")
-@pytest.mark.parametrize("blocks", [2, 5, 10, 30, 31])
-def test_p_is_yuens(blocks: int) -> None:
-    values = np.random.default_rng(blocks).normal(0.02, 0.04, (1, blocks))
-    # Yuen's two-sample test against a constant second sample is the one-sample test.
-    expected = scipy.stats.ttest_ind(values[0], np.zeros(blocks), equal_var=False, trim=0.2)
-    assert p_values(trimmed_means(values))[0] == pytest.approx(float(expected.pvalue), rel=1e-9)
-
-
-def test_equivalence_is_two_one_sided_tests() -> None:
-    means, bound = logs(rows=50), np.log1p(MARGIN)
-    above = scipy.stats.t.sf((bound + means.mean) / means.error, means.freedom)
-    below = scipy.stats.t.sf((bound - means.mean) / means.error, means.freedom)
-    expected = np.maximum(above, below)
-    assert within_p(means, -bound, bound) == pytest.approx(expected, rel=1e-9)
-
-
-def test_no_interval_has_no_p() -> None:
+def test_no_interval_has_no_p_and_is_not_testable() -> None:
     nothing = trimmed_means(np.array([[0.3, np.nan, np.nan], [0.3, 0.3, 0.3]]))
     for p in (p_values(nothing), beyond_p(nothing, -1, 1), within_p(nothing, -1, 1)):
         assert np.isnan(p).all()
+    assert set(decide(trimmed_means(np.zeros((1, 30))), MARGIN).names()) == {"not testable"}
 
 
 def test_holm_by_hand() -> None:
@@ -246,21 +166,6 @@ def test_adjusting_keeps_labels_and_order(p: Array, method: Correction, seed: in
     assert all(a <= b for a, b in pairwise(adjusted[there].tolist()))
 
 
-def test_holm_holds_the_family_and_bh_the_share() -> None:
-    rng = np.random.default_rng(4)
-    families = 1000
-    false_family, false_share = 0, 0.0
-    for _ in range(families):
-        t = rng.standard_t(17, 20)
-        t[:8] += 4  # eight true differences
-        p = 2 * scipy.stats.t.sf(np.abs(t), 17)
-        false_family += bool((adjust(p, "holm")[8:] <= 0.05).any())
-        found = adjust(p, "bh") <= 0.05
-        false_share += found[8:].sum() / max(found.sum(), 1)
-    assert 0.02 < false_family / families < 0.06
-    assert 0.015 < false_share / families < 0.05
-
-
 def test_an_unknown_correction_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown correction 'sidak'; there are none, holm, bh"):
         adjust(np.array([0.1]), "sidak")  # pyright: ignore[reportArgumentType]
@@ -279,13 +184,6 @@ def test_two_looks_by_the_bivariate_normal() -> None:
     both = scipy.stats.multivariate_normal(cov=[[1, 0.5**0.5], [0.5**0.5, 1]])
     inside = both.cdf([c, c], lower_limit=[-c, -c])
     assert 1 - float(inside) == pytest.approx(0.01, abs=1e-5)
-
-
-def test_looking_three_times_errs_as_often_as_promised() -> None:
-    walks = np.random.default_rng(8).normal(size=(200_000, 3)).cumsum(axis=1)
-    z = np.abs(walks) / np.sqrt([1, 2, 3])
-    p = 2 * scipy.stats.norm.sf(z)
-    assert (p <= pocock(3)).any(axis=1).mean() == pytest.approx(0.05, abs=0.002)
 
 
 @pytest.mark.parametrize("after", [(10, 15), (10, 20, 21), (10, 20, 29)])
@@ -327,35 +225,22 @@ def test_equal_things_are_told_apart_no_more_often_where_a_look_may_end_them() -
     assert 0.03 < false.mean() <= 0.05
 
 
-def test_one_alarm_among_many_cases_is_chance_and_four_are_not() -> None:
-    assert alarms(np.array([0.5] * 49 + [0.009])) == (50, 1, False)
-    assert alarms(np.array([0.5] * 46 + [0.009] * 4)) == (50, 4, True)
-
-
-def test_one_gross_alarm_among_many_cases_is_more_than_chance() -> None:
-    assert alarms(np.array([0.5] * 49 + [0.00019])) == (50, 1, True)
-    assert alarms(np.array([0.5] * 49 + [0.00021])) == (50, 1, False)
-
-
-def test_cases_that_cannot_be_tested_are_no_part_of_the_family() -> None:
-    assert alarms(np.array([0.009] + [np.nan] * 9)) == (1, 1, True)
-    assert alarms(np.array([0.009] + [0.5] * 9)) == (10, 1, False)
-    assert alarms(np.full(3, np.nan)) == alarms(np.empty(0)) == (0, 0, False)
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(0.001, 0.1))
-def test_exchanging_canary_and_twin_changes_nothing(seed: int, spread: float) -> None:
-    values = np.random.default_rng(seed).normal(0, spread, (6, 12))
-    one, other = (alarms(p_values(trimmed_means(of))) for of in (values, -values))
-    assert one == other
-
-
-def test_runs_of_equal_programs_are_seldom_told_and_a_slower_canary_is() -> None:
-    rng = np.random.default_rng(7)
-    runs = [alarms(p_values(trimmed_means(rng.normal(0, 0.01, (100, 30))))) for _ in range(300)]
-    assert sum(many for *_, many in runs) <= 15
-    slower = trimmed_means(rng.normal(0.005, 0.01, (100, 30)))
-    assert alarms(p_values(slower))[2]
+@pytest.mark.parametrize(
+    ("p", "outcome"),
+    [
+        ([0.5] * 49 + [0.009], (50, 1, False)),  # chance
+        ([0.5] * 46 + [0.009] * 4, (50, 4, True)),
+        ([0.5] * 49 + [0.00019], (50, 1, True)),  # gross
+        ([0.5] * 49 + [0.00021], (50, 1, False)),
+        # what cannot be tested is no part of the family
+        ([0.009] + [np.nan] * 9, (1, 1, True)),
+        ([0.009] + [0.5] * 9, (10, 1, False)),
+        ([np.nan] * 3, (0, 0, False)),
+        ([], (0, 0, False)),
+    ],
+)
+def test_more_alarms_than_chance_gives(p: list[float], outcome: tuple[int, int, bool]) -> None:
+    assert alarms(np.array(p)) == outcome
 
 
 PAIRS = 4000
@@ -381,12 +266,6 @@ def test_one_case_is_a_trimmed_mean() -> None:
     group, alone = group_means(logs), trimmed_means(logs[0])
     for column in ("mean", "error", "freedom", "count"):
         assert getattr(group, column) == pytest.approx(getattr(alone, column), rel=1e-12)
-
-
-def test_the_mean_is_that_of_the_cases() -> None:
-    logs = noise((5, 20, 12), 0.3)
-    each = np.stack([trimmed_means(case).mean for case in logs])
-    assert group_means(logs).mean == pytest.approx(each.mean(axis=0), rel=1e-12)
 
 
 def test_a_block_counts_only_if_all_cases_have_it() -> None:
@@ -609,13 +488,6 @@ def test_it_is_the_scaled_median_absolute_deviation() -> None:
     values = np.random.default_rng(2).exponential(size=200)
     expected = scipy.stats.median_abs_deviation(values, scale="normal") * 200 / 199.2
     assert float(deviation(values)) == pytest.approx(expected, rel=1e-5)
-
-
-@given(st.integers(0, 14))
-def test_nearly_half_of_the_values_may_be_anything(spoiled: int) -> None:
-    values = np.random.default_rng(3).normal(0, 1, 30)
-    values[:spoiled] = 1e9
-    assert float(deviation(values)) < 10
 
 
 def test_a_single_value_has_none() -> None:
