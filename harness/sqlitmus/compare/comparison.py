@@ -102,12 +102,11 @@ def measure(
     subjects: list[str], options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress
 ) -> Ended:
     """Measure base and new; if the gate raises an alarm, measure again to confirm it."""
-    resolved = resolve(subjects, catalog, tools)
-    options = _with_subjects(options, resolved)
-    ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
+    comparison = _Comparison.of(subjects, options, catalog, tools, progress)
+    ended = comparison.run(comparison.options)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
         return ended
-    return _conclude(RunDirectory.open(ended.directory), options, resolved, progress)
+    return comparison.conclude(RunDirectory.open(ended.directory))
 
 
 def resume(
@@ -124,16 +123,13 @@ def resume(
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
     planning.check_programs(path, plan.subjects, force=force)
-    resolved = resolve(plan.subjects, catalog, tools)
-    options = _with_subjects(options, resolved)
+    comparison = _Comparison.of(plan.subjects, options, catalog, tools, progress)
     concluded = plan.gate is None or first.concluded()
     if concluded or not directory.complete():
-        ended = session.resume(
-            path, options, resolved.catalog, resolved.tools, progress, settled, force=force
-        )
+        ended = comparison.resume(path, force=force)
         if ended.exit == Exit.INTERRUPTED:
             return ended
-    return _conclude(first, options, resolved, progress)
+    return comparison.conclude(first)
 
 
 def settled(directory: Path) -> list[str]:
@@ -157,85 +153,103 @@ def of_runs(base: Path, new: Path, runner: str | None) -> Report:
     return compare_runs(load(base), load(new), runner)
 
 
-def _with_subjects(options: Options, resolved: Resolved) -> Options:
-    return replace(
-        options, runners=resolved.labels, reference=resolved.labels[0], subjects=resolved.subjects
-    )
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """How base and new are measured: once, and again where the gate raises an alarm."""
 
+    options: Options
+    resolved: Resolved
+    progress: Progress
 
-def _conclude(
-    first: RunDirectory, options: Options, resolved: Resolved, progress: Progress
-) -> Ended:
-    """The end of a complete comparison, with the answer of its gate if it has one.
+    @classmethod
+    def of(
+        cls,
+        subjects: list[str],
+        options: Options,
+        catalog: Catalog,
+        tools: paths.Tools,
+        progress: Progress,
+    ) -> "_Comparison":
+        """That of `subjects`, which are resolved first."""
+        resolved = resolve(subjects, catalog, tools)
+        labels = {"runners": resolved.labels, "reference": resolved.labels[0]}
+        return cls(replace(options, **labels, subjects=resolved.subjects), resolved, progress)
 
-    An alarm counts only if a second measurement of the alarmed cases agrees; this starts or resumes
-    that measurement.
-    """
-    from sqlitmus.analysis import load
+    def run(self, options: Options) -> Ended:
+        """Measure by these options."""
+        resolved = self.resolved
+        return session.run(options, resolved.catalog, resolved.tools, self.progress, settled)
 
-    plan, run = first.plan(), load(first.path)
-    exits = [exit_of(_bad(first))]
-    if plan.gate is None:
-        lines = uncompared(unmeasured(run), len(plan.cases))
-        exits += [Exit.CELLS_FAILED] if lines else []
-        return Ended(worst(exits), first.path, lines)
-    judged, second, path = gate(run), None, None
-    if judged.alarmed:
-        progress.say(
-            f"gate {100 * plan.gate:g} %: {', '.join(judged.alarmed)} slower by more; measuring "
-            "again to confirm"
+    def resume(self, path: Path, *, force: bool) -> Ended:
+        """Go on with a run that was begun."""
+        resolved = self.resolved
+        return session.resume(
+            path,
+            self.options,
+            resolved.catalog,
+            resolved.tools,
+            self.progress,
+            settled,
+            force=force,
         )
-        ended = _again(first, plan, judged.alarmed, options, resolved, progress)
-        path = ended.directory
-        if path is None or ended.exit == Exit.INTERRUPTED:
-            return Ended(Exit.INTERRUPTED, path or first.path)
-        second = gate(load(path))
-        exits.append(ended.exit)
-    lines, decided = findings(plan, judged, second)
-    named = [*lines, *([f"second run: {path.name}"] if path else [])]
-    sentences = [f"{line[0].upper()}{line[1:]}." for line in named]
-    first.conclude(sentences)
-    if path:
-        lines.append(f"second run: {path}")
-    return Ended(worst([*exits, decided]), first.path, lines)
+
+    def conclude(self, first: RunDirectory) -> Ended:
+        """The end of a complete comparison, with the answer of its gate if it has one.
+
+        An alarm counts only if a second measurement of the alarmed cases agrees; this starts or
+        resumes that measurement.
+        """
+        from sqlitmus.analysis import load
+
+        plan, run = first.plan(), load(first.path)
+        exits = [exit_of(_bad(first))]
+        if plan.gate is None:
+            lines = uncompared(unmeasured(run), len(plan.cases))
+            exits += [Exit.CELLS_FAILED] if lines else []
+            return Ended(worst(exits), first.path, lines)
+        judged, second, path = gate(run), None, None
+        if judged.alarmed:
+            self.progress.say(
+                f"gate {100 * plan.gate:g} %: {', '.join(judged.alarmed)} slower by more; "
+                "measuring again to confirm"
+            )
+            ended = self._again(first, plan, judged.alarmed)
+            path = ended.directory
+            if path is None or ended.exit == Exit.INTERRUPTED:
+                return Ended(Exit.INTERRUPTED, path or first.path)
+            second = gate(load(path))
+            exits.append(ended.exit)
+        lines, decided = findings(plan, judged, second)
+        named = [*lines, *([f"second run: {path.name}"] if path else [])]
+        first.conclude([f"{line[0].upper()}{line[1:]}." for line in named])
+        if path:
+            lines.append(f"second run: {path}")
+        return Ended(worst([*exits, decided]), first.path, lines)
+
+    def _again(self, first: RunDirectory, plan: Plan, cases: list[str]) -> Ended:
+        """The second measurement of `cases`: resumed if it was begun, new otherwise."""
+        begun = _confirmation(first)
+        if begun is None:
+            return self.run(
+                replace(
+                    self.options,
+                    **{name: getattr(plan, name) for name in _AS_PLANNED},
+                    cases=cases,
+                    filters=[],
+                    seed=None,
+                    label=f"{plan.label}-confirm",
+                    out=first.path.parent,
+                    confirms=first.path.name,
+                )
+            )
+        if begun.complete():
+            return Ended(exit_of(_bad(begun)), begun.path)
+        return self.resume(begun.path, force=False)
 
 
-def _again(
-    first: RunDirectory,
-    plan: Plan,
-    cases: list[str],
-    options: Options,
-    resolved: Resolved,
-    progress: Progress,
-) -> Ended:
-    """The second measurement of `cases`: resumed if it was begun, new otherwise."""
-    begun = _confirmation(first)
-    if begun is None:
-        again = replace(
-            options,
-            suite=plan.suite,
-            mode=plan.mode,
-            kind=plan.kind,
-            correction=plan.correction,
-            cases=cases,
-            filters=[],
-            blocks=plan.blocks,
-            margin=plan.margin,
-            size=plan.size,
-            seed=None,
-            label=f"{plan.label}-confirm",
-            out=first.path.parent,
-            rerun=plan.rerun,
-            gate=plan.gate,
-            strict=plan.strict,
-            confirms=first.path.name,
-        )
-        return session.run(again, resolved.catalog, resolved.tools, progress, settled)
-    if begun.complete():
-        return Ended(exit_of(_bad(begun)), begun.path)
-    return session.resume(
-        begun.path, options, resolved.catalog, resolved.tools, progress, settled, force=False
-    )
+_AS_PLANNED = (
+    *("suite", "mode", "kind", "correction", "blocks", "margin", "size", "rerun", "gate", "strict"),
+)
 
 
 def _confirmation(first: RunDirectory) -> RunDirectory | None:
@@ -251,9 +265,6 @@ def _bad(directory: RunDirectory) -> set[Outcome]:
     """Which bad outcomes cells of the run have."""
     records = [*directory.verified(), *directory.samples()]
     return {record.outcome for record in records if record.outcome in ("wrong", "failed")}
-
-
-# What the gate of a comparison came to, in words and as an exit code. Pure.
 
 
 # If several apply, the first is the exit code.

@@ -384,9 +384,6 @@ def _context() -> Context:
     return Context(CLONE, paths.toolchain().absolute(), Settings.load(), dict(os.environ))
 
 
-# Resolves subjects before a run: fetches versions, finds files, checks engine options.
-
-
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A catalogue and tools that hold the subjects as runners, named by `labels`, in order.
@@ -406,27 +403,16 @@ def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = F
     Raises UsageError for subjects that do not exist, NotFit for those that do not start here.
     """
     subjects = [parse(text, catalog.runners) for text in texts]
-    ready = [
-        _locate(requested, catalog.runners[requested.runner], quiet=quiet) for requested in subjects
-    ]
-    names = [str(located.subject) for located in ready]
+    located = [_locate(each, catalog.runners[each.runner], quiet=quiet) for each in subjects]
+    names = [str(exact) for exact, *_ in located]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise UsageError(f"{twice[0]} is named twice; a comparison needs different subjects")
-    labels = labels_of([located.subject for located in ready])
-    specs, folders = dict(catalog.runners), dict(catalog.folders)
-    for located, label in zip(ready, labels, strict=True):
-        name = located.subject.runner
-        specs[label], tools = derive(
-            catalog.runners[name],
-            located.subject,
-            label,
-            tools,
-            program=located.program,
-            package=located.package,
-        )
-        folders[label] = catalog.folders[name]
-    catalog = catalog.model_copy(update={"runners": specs, "folders": folders})
+    labels = labels_of([exact for exact, *_ in located])
+    for (exact, program, package), label in zip(located, labels, strict=True):
+        spec = catalog.runners[exact.runner]
+        derived, tools = derive(spec, exact, label, tools, program=program, package=package)
+        catalog = _with(catalog, exact.runner, {label: derived})
     for installed in runners.discover(catalog, labels, tools):
         _check(installed)
     return Resolved(catalog, tools, labels, names)
@@ -457,9 +443,7 @@ def with_versions(
             name = parse(text, catalog.runners).runner
             changes = {"name": text, "title": text, "tool": text}
             absent = catalog.runners[name].model_copy(update=changes)
-            specs = {**catalog.runners, text: absent}
-            folders = {**catalog.folders, text: catalog.folders[name]}
-            catalog = catalog.model_copy(update={"runners": specs, "folders": folders})
+            catalog = _with(catalog, name, {text: absent})
             tools = Tools(tools.paths, {**tools.missing, text: str(error)})
     return catalog, tools
 
@@ -468,48 +452,46 @@ def copies(text: str, count: int, catalog: Catalog, tools: Tools) -> Resolved:
     """`count` equal runners made of the subject `text`, each with a number. Raises as `resolve`."""
     single = resolve([text], catalog, tools)
     (label,) = single.labels
-    spec, folder = single.catalog.runners[label], single.catalog.folders[label]
+    spec = single.catalog.runners[label]
     named = {f"{label}-{number}": f"{spec.title}, copy {number}" for number in range(1, count + 1)}
     specs = {
         name: spec.model_copy(update={"name": name, "title": title, "role": "runner"})
         for name, title in named.items()
     }
-    added = {
-        "runners": {**single.catalog.runners, **specs},
-        "folders": {**single.catalog.folders, **dict.fromkeys(named, folder)},
-    }
-    catalog = single.catalog.model_copy(update=added)
+    catalog = _with(single.catalog, label, specs)
     return Resolved(catalog, single.tools, list(named), single.subjects)
 
 
-@dataclass(frozen=True, slots=True)
-class _Located:
-    subject: Subject  # its version is exact
-    program: Path | None = None
-    package: Path | None = None
+def _with(catalog: Catalog, of: str, specs: Mapping[str, RunnerSpec]) -> Catalog:
+    """The catalogue with these runners, too, which have the folder of the runner `of`."""
+    folders = {**catalog.folders, **dict.fromkeys(specs, catalog.folders[of])}
+    return catalog.model_copy(update={"runners": {**catalog.runners, **specs}, "folders": folders})
 
 
-def _locate(requested: Subject, spec: RunnerSpec, *, quiet: bool) -> _Located:
+def _locate(
+    requested: Subject, spec: RunnerSpec, *, quiet: bool
+) -> tuple[Subject, Path | None, Path | None]:
+    """The subject with its exact version, its program and its package."""
     if requested.version:
         package = package_of(spec)
         fetched = fetch(package, requested.version, quiet=quiet)
         exact = replace(requested, version=fetched.version)
         if package.name == DRIVER:
             _check_binding(exact, fetched.path)
-            return _Located(exact, package=fetched.path)
-        return _Located(exact, program=fetched.path)
+            return exact, None, fetched.path
+        return exact, fetched.path, None
     if requested.path is None:
-        return _Located(requested)
+        return requested, None, None
     path = paths.given(requested.path)
     exact = replace(requested, path=str(path))
     if path.is_dir():
         _check_package(requested, spec, path)
-        return _Located(exact, package=path)
+        return exact, None, path
     if not path.is_file():
         raise UsageError(f"{requested}: there is no file {path}; name the executable to start")
     if not os.access(path, os.X_OK):
         raise UsageError(f"{requested}: {path} is no executable; name the one to start")
-    return _Located(exact, program=path)
+    return exact, path, None
 
 
 def _check_package(requested: Subject, spec: RunnerSpec, folder: Path) -> None:

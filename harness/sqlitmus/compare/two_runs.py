@@ -1,19 +1,18 @@
 """Two finished runs of one machine, compared although they shared no blocks. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.cells import Exclusions, judge, usable
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.pairs import Question, comparisons, concluded, detectable
+from sqlitmus.analysis.pairs import RESOLUTION, Question, comparisons, concluded, detectable
 from sqlitmus.analysis.ranking import standings
 from sqlitmus.catalog.plan import differences, facts
 from sqlitmus.results.ranking import Comparisons
-from sqlitmus.results.report import Case, Cell, Fact, Measure, Report, Runner, Unpaired
+from sqlitmus.results.report import Case, Cell, Fact, Measure, Report, Unpaired
 from sqlitmus.stats.estimate import Array, difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import listed, some
@@ -70,42 +69,12 @@ def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
         )
 
 
-# What each of two finished runs has of the cases that both measured.
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """What one run has of the common cases: log times (cases x series x blocks), and which cells
-    are ok."""
-
-    names: list[str]
-    question: Question
-    logs: Array
-    ok: NDArray[np.bool_]
-
-    def at(self, runners: Sequence[str]) -> list[int]:
-        """Their places among the series."""
-        return [self.names.index(name) for name in runners]
-
-
-def side_of(run: RunData, ids: Sequence[str]) -> Side:
-    """What `run` has of the cases `ids`."""
-    names, question = run.plan.names, Question.of(run.plan)
-    outcomes = judge(run)
-    times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
-    ok = np.logical_not(np.isnan(times).all(axis=2))
+def log_times(run: RunData, ids: Sequence[str]) -> Array:
+    """Log times of `run` in the cases `ids` (cases x series x blocks), NaN where there is none to
+    compare."""
+    times = Exclusions.of(run).without(usable(run.samples.time, judge(run)))
     of = {case.id: number for number, case in enumerate(run.plan.cases)}
-    order = [of[case] for case in ids]
-    return Side(names, question, np.log(times[order]), ok[order])
-
-
-def series_of(
-    side: Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
-) -> tuple[Array, Array]:
-    """Log times of the subject (cases x blocks) and of the controls (cases x controls x blocks),
-    NaN where a control is not `steady` in that case."""
-    theirs = np.where(steady[:, :, None], side.logs[:, side.at(controls)], np.nan)
-    return side.logs[:, side.names.index(subject)], theirs
+    return np.log(times[[of[case] for case in ids]])
 
 
 def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
@@ -124,17 +93,24 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     same_work(base, new, ids)
     same_scheme(base, new, ids)
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
-    sides = [side_of(run, ids) for run in (base, new)]
-    steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
+    # log times of the controls and of the subject in each run
+    sides = [
+        (times[:, [run.plan.names.index(name) for name in controls]],
+         times[:, run.plan.names.index(subject)])
+        for run in (base, new)
+        for times in (log_times(run, ids),)
+    ]  # fmt: skip
+    before, after = (np.logical_not(np.isnan(beside).all(axis=2)) for beside, _ in sides)
+    steady = np.logical_and(before, after)
     was, now = (
-        relative_means(*series_of(side, subject, controls, steady), resolution=1e-12)
-        for side in sides
+        relative_means(times, np.where(steady[..., None], beside, np.nan), resolution=RESOLUTION)
+        for beside, times in sides
     )
     logs = difference(now, was)
     none = np.full(len(ids), np.nan)
     # without a control a difference may be the machine's, so it has no interval
     logs = replace(logs, error=np.where(steady.any(axis=1), logs.error, np.nan))
-    alpha = min(side.question.alpha for side in sides)
+    alpha = min(Question.of(run.plan).alpha for run in (base, new))
     question = Question(new.plan.margin, "holm", alpha=alpha)
     pairs = concluded(logs, (none, none), names, len(ids), question)
     old, fresh = (analyse(run, None) for run in (base, new))
@@ -147,24 +123,25 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     groups = list(dict.fromkeys(case.group for case in cases))
     ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
     of = [case.group for case in cases]
+    both = (old, fresh)
     return replace(
         fresh,
         kind="compare",
         title=f"{subject}: {fresh.run} against {old.run}",
-        created=fresh.created,
         blocks_planned=min(old.blocks_planned, fresh.blocks_planned),
         blocks_complete=min(old.blocks_complete, fresh.blocks_complete),
         correction="holm",
         reference=names[0],
         floor=None,
         headline=[Unpaired(controls)],
-        notices=[
-            *(replace(n, run=report.run) for report in (old, fresh) for n in report.notices),
-        ],
+        notices=[replace(n, run=report.run) for report in both for n in report.notices],
         canary=None,
         blocks=[],
         runners=[
-            _runner(report, subject, name) for report, name in zip((old, fresh), names, strict=True)
+            replace(runner, name=name, role="runner")
+            for report, name in zip(both, names, strict=True)
+            for runner in report.runners
+            if runner.name == subject
         ],
         groups=groups,
         standings=standings(pairs, ok, of, groups, question),
@@ -226,11 +203,6 @@ def _renamed(cell: Cell, name: str) -> Cell:
         overhead_verdict=None,
         figures={name: Measure(measure.value) for name, measure in cell.figures.items()},
     )
-
-
-def _runner(report: Report, subject: str, name: str) -> Runner:
-    original = next(runner for runner in report.runners if runner.name == subject)
-    return replace(original, name=name, role="runner")
 
 
 def _facts(old: Report, fresh: Report, subject: str, names: Sequence[str]) -> list[Fact]:
