@@ -52,8 +52,6 @@ from sqlitmus.vocabulary.figures import Alike, Figure
 from sqlitmus.vocabulary.text import by_value, listed, modern
 from sqlitmus.vocabulary.verdicts import RunKind, Verdict
 
-# A run → the report model. Pure: no clock, no files, no randomness.
-
 
 def analyse(run: RunData, reference: str | None = None, weights: str | None = None) -> Report:
     """Everything the report shows, from the samples of `run`.
@@ -122,22 +120,12 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     control = canary_summary(_whose(plan), twins) if plan.canary else None
     return Report(
         version=VERSION,
-        kind=plan.kind,
+        **{name: getattr(plan, name) for name in _OF_PLAN},
         title=_title(plan, shown),
-        run=plan.run,
-        label=plan.label,
-        suite=plan.suite,
-        created=plan.created,
         sqlitmus_version=plan.sqlitmus,
-        seed=plan.seed,
         blocks_planned=plan.blocks,
         blocks_complete=complete,
-        sessions=plan.sessions,
-        sittings=plan.sittings,
-        margin=plan.margin,
-        correction=plan.correction,
         reference=shown,
-        floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
         notices=notices(run, cases, facts, control, disagreeing, complete, flat, excluded),
         canary=control,
@@ -151,12 +139,17 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         provenance=facts,
         machine=run.machine,
         method=method(plan),
-        rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
         tails=tails(run, outcomes, excluded.by["the load generator fell behind"]),
         taken=taken(run.samples),
     )
+
+
+_OF_PLAN = (
+    *("kind", "run", "label", "suite", "created", "seed", "sessions", "sittings", "margin"),
+    *("correction", "floor", "rerun"),
+)
 
 
 def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
@@ -230,9 +223,6 @@ def _settled(case: Case) -> bool:
     return bool(compared) and all(c and c.verdict not in OPEN for c in compared)
 
 
-# Figures of the report, each judged by itself.
-
-
 def measures(
     figure: Figure,
     values: Array,
@@ -281,9 +271,6 @@ def _over_blocks(figure: Figure, rows: Array) -> Array:
 
 def _by_case(flat: list[Measure | None], width: int) -> list[list[Measure | None]]:
     return [flat[start : start + width] for start in range(0, len(flat), width)]
-
-
-# A case of the report, made of what was measured in it.
 
 
 _AS_PLANNED = (

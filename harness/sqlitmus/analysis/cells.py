@@ -171,9 +171,6 @@ def _show(value: float) -> str:
     return f"{value:g}" if np.isfinite(value) else "not a usable number"
 
 
-# Cells that are ok, and whose times are compared with nothing: a list of checks.
-
-
 Place = tuple[int, int]  # case and series
 
 
@@ -329,9 +326,6 @@ class Exclusions:
         return compared
 
 
-# Cells that the warm-up left unready, by what the pilot saw of them.
-
-
 def warmth(run: RunData) -> Iterable[Notice]:
     """Cells that the pilot saw change for longer than the mode let the plan warm them up, and those
     that were as fast as they become but never steady."""
@@ -356,9 +350,6 @@ def _kind(counts: Counts) -> NoticeKind | None:
     if reached > (unknown if counts.warmed_ms is None else counts.warmed_ms):
         return "not warm"
     return "not steady" if never else None
-
-
-# Figures of each cell, and the work that was proven equal.
 
 
 def answered(run: RunData, case: PlannedCase) -> dict[str, Verified]:
@@ -395,9 +386,6 @@ def proven(checks: dict[str, Verified]) -> str:
     if check.readback is not None:
         parts.append(f"{counted(check.readback.rows, 'row')} read back afterwards")
     return f"Equal in {listed(list(checks))}: {', '.join(parts)}."
-
-
-# How far the runners of a case did the same work, by the counts of the plan. Pure.
 
 
 def alike(plan: Plan, case: PlannedCase) -> Alike:

@@ -52,9 +52,6 @@ def _minor(version: str) -> int:
     return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
 
 
-# What sums of calls × time are made of, for the presets and for any calls.
-
-
 Codes = NDArray[np.int8]
 
 
@@ -163,9 +160,6 @@ def decide(
     return Decided(made, level, blocks)
 
 
-# Who catches up with whom in a variant of a case: what changes a decision besides the calls.
-
-
 def siblings(cases: Sequence[Case], called: Collection[str]) -> list[tuple[int, int]]:
     """Places of (case, variant) of cases that may be `called`: the variant has one more value that
     is not an axis's default."""
@@ -217,9 +211,6 @@ def _between(
         level_or_ahead = now.verdict is Verdict.EQUIVALENT or now.verdict.side == "faster"
         if before and before.verdict.side == "slower" and level_or_ahead:
             yield CatchUp(cases[base].id, cases[variant].id, before, now)
-
-
-# What the figures by a reader's own calls are made of, as data.
 
 
 def packed(
@@ -279,9 +270,6 @@ def _known(row: Array) -> list[float | None]:
     return [None if isnan(value) else value for value in row.tolist()]
 
 
-# What would change a decision by calls: how many of an operation make others come out equal.
-
-
 def changes_in(
     of: Operations, calls: Array, alone: Sequence[Table], lead: str, fit: Sequence[str]
 ) -> Iterator[Change]:
@@ -311,9 +299,6 @@ def telling(of: Operations, alone: Sequence[Table], front: Sequence[str]) -> Ite
             if all(each and each.verdict.side == "faster" for each in over):
                 nearest = max((each.ratio for each in over if each), key=lambda ratio: ratio.value)
                 yield Change(case, name, nearest)
-
-
-# The decision by each preset: who keeps to its limits, who is ahead, and what would change it.
 
 
 CATCHING = 2  # sentences on variants

@@ -167,9 +167,6 @@ def median(blocks: Array) -> Interval | None:
     return intervals(medians(blocks[None]))[0]
 
 
-# Rows of a claim before they are judged together: what was measured of each.
-
-
 PAGE = 4096  # files are whole pages of it
 BUCKET = 1 / 128  # the width of a histogram's, as a log ratio
 MS_NS = 1e6

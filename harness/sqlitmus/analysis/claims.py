@@ -90,11 +90,8 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
     return Place(
         label,
         runner,
-        wall=series.typical("wall", spot),
+        **{name: series.typical(name, spot) for name in ("wall", "p50", "p99", "p999")},
         loop=series.typical("loop", spot) or series.typical("steady", spot),
-        p50=series.typical("p50", spot),
-        p99=series.typical("p99", spot),
-        p999=series.typical("p999", spot),
         load=_load(series, spot),
         cpus={name: statistics.median(shares) for name, shares in details.cpus.items()},
         spread=_value(series, "unfair", spot),
@@ -190,26 +187,25 @@ def _claim(
     decisive, _ = min(rows, key=lambda row: (row[1].decides, row[0].figure is None))
     lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
     return Claim(
-        name=claim.name,
-        title=claim.title,
-        source=claim.source,
-        published_on=claim.published_on,
-        hypothesis=claim.hypothesis,
+        **{name: getattr(claim, name) for name in _AS_PINNED},
         strip=[word for _, word in rows],
         decisive=decisive,
         place=next(group.title for group in groups if decisive in group.rows),
         absent=list(dict.fromkeys(absent)),
         lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
         here=_here(run, claim, runners),
-        differences=claim.differences,
-        untestable=claim.untestable,
         groups=groups,
         rankings=[_ranking(series, each) for each in claim.tables if each.kind == "ranking"],
         threads=[_threads(series, each) for each in claim.tables if each.kind == "scaling"],
         histograms=[_histograms(series, each) for each in claim.tables if each.kind == "histogram"],
-        contradicts=claim.contradicts,
         evidence=_pinned(claim.evidence) if claim.evidence else "",
     )
+
+
+_AS_PINNED = (
+    *("name", "title", "source", "published_on", "hypothesis", "differences", "untestable"),
+    "contradicts",
+)
 
 
 def _pinned(evidence: Evidence) -> str:

@@ -39,9 +39,6 @@ from sqlitmus.vocabulary.errors import RunDataError, UsageError
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import Scheme
 
-# The last self-test on this machine, as a report shows it.
-
-
 # What a self-test says of runs whose scheme it did not measure.
 _NOT_OF_THIS: dict[Scheme, str] = {
     "relay": "It did not measure processes that take turns, as those of this run did.",
@@ -53,9 +50,6 @@ def of_run(tested: SelfTest, scheme: Scheme) -> SelfTest:
     """What the self-test says of a run that was measured in `scheme`."""
     lines = tested.lines if tested.scheme == scheme else [*tested.lines, _NOT_OF_THIS[scheme]]
     return replace(tested, lines=lines)
-
-
-# The samples as arrays: one place per case, series and block.
 
 
 NONE, OK, FAILED, WRONG = 0, 1, 2, 3
@@ -206,9 +200,6 @@ def read_details(
             case, series, _ = places[sample]
             cells.setdefault((case, series), Details()).add(detail)
     return cells
-
-
-# What analysis needs of a run.
 
 
 class Gated(Model):

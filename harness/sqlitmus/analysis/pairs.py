@@ -65,9 +65,6 @@ class Question:
         return 1.0 if self.shares is None else np.repeat(self.shares, each)
 
 
-# Log ratios of times, and their means over the blocks and sessions of a run.
-
-
 # Log ratios closer than this differ by rounding only, not by time.
 RESOLUTION = 1e-12
 
@@ -260,9 +257,6 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))
         for c in range(pairs.cases)
     ]
-
-
-# Which differences a run finds, and what its canary shows.
 
 
 def detectable(pairs: Pairs, question: Question) -> list[float | None]:

@@ -163,9 +163,6 @@ def crossing(lead: Array, other: Array, calls: Array, place: int) -> float | Non
     return at if calls[place] < at < inf else None
 
 
-# Each runner against each other over a group of cases, all over the same cases.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonSet:
     """The cases of one group over which its runners are compared, and the runners that are.
@@ -289,9 +286,6 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
     mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
     means = TrimmedMeans(mean, error, means.freedom, means.count)
     return moderate(means, len(later)) if sessions == 1 and times is not None else means
-
-
-# Who leads, who ties and who is behind, what went wrong first: the headline as data.
 
 
 def headline(

@@ -282,9 +282,6 @@ def _composed(
             yield Composed(runner.name, ratio)
 
 
-# Settings that were tried: every new cell against its base, and per setting what to do.
-
-
 BASE, NEW = "base", "new"
 _APART: tuple[Effect, ...] = get_args(Apart)
 _EFFECTS: dict[Side, Effect] = {
@@ -375,9 +372,6 @@ def _alike(run: RunData, planned: PlannedAdvice, trial: Trial) -> bool:
         and normal_pragma(name, base.pragmas[name]) == normal_pragma(name, value)
         for name, value in spec.pragmas
     )
-
-
-# What follows from settings that were tried: per setting what to do, and what a commit loses.
 
 
 def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> Advice | None:

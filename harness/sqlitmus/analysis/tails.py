@@ -29,17 +29,13 @@ def tails(run: RunData, outcomes: Outcomes, late: Collection[Place]) -> list[Tai
         of_case = {name: values[place] for name, values in figures.items()}
         cells = _cells(run, case, place, of_case, late)
         if cells:
-            planned = any(cell.pacing is not None for cell in cells)
-            writer = any(cell.writer_p99 for cell in cells)
             recorded.append(
                 Tails(
                     case=case.id,
-                    title=case.title,
-                    question=case.question,
+                    **{name: getattr(case, name) for name in ("title", "question", "unit")},
                     axes={name: str(value) for name, value in case.axes.items()},
-                    unit=case.unit,
-                    planned=planned,
-                    threads=case.threads + writer,
+                    planned=any(cell.pacing is not None for cell in cells),
+                    threads=case.threads + any(cell.writer_p99 for cell in cells),
                     cores=cores(run.machine),
                     cells=cells,
                 )
@@ -66,15 +62,10 @@ def _cells(
         cells.append(
             Tail(
                 runner=runner.name,
-                p50=of["p50"][series],
-                p99=of["p99"][series],
-                p999=of["p999"][series],
-                longest=of["longest"][series],
+                **{name: of[name][series] for name in _MEDIANS},
                 most=_known(figures["longest"][series]).max().item(),
-                writer_p99=of["writer_p99"][series],
                 rate=_carried(time, case.operations if pacing else None) if time else None,
                 busy=_known(figures["busy"][series]).mean().item(),
-                unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
                 late=(place, series) in late,
                 buckets=[(*bounds(n), count) for n, count in sorted(details.buckets.items())],
@@ -82,20 +73,23 @@ def _cells(
                 wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
                 if wal
                 else None,
-                timer_p99=of["timer_p99"][series],
-                timer_longest=of["timer_longest"][series],
-                growth=of["growth"][series],
                 resident=resident[len(resident) // 2] if resident else [],
             )
         )
     return cells
 
 
+_MEDIANS = (
+    *("p50", "p99", "p999", "longest", "writer_p99", "unfair", "timer_p99", "timer_longest"),
+    "growth",
+)
+
+
 def _carried(time: Interval, planned: int | None) -> Interval:
     """Units of work a second; so many `planned` operations have a gap less between them."""
     gaps = 1 - 1 / planned if planned else 1.0
-    value, low, high = rate(time).value, rate(time).low, rate(time).high
-    return Interval(value * gaps, low and low * gaps, high and high * gaps)
+    of = rate(time)
+    return Interval(of.value * gaps, of.low and of.low * gaps, of.high and of.high * gaps)
 
 
 def _known(values: Array) -> Array:
@@ -104,9 +98,6 @@ def _known(values: Array) -> Array:
 
 def _largest(sizes: Sizes) -> int:
     return max(size for _, size in sizes)
-
-
-# Throughput over numbers of workers.
 
 
 AXIS = "workers"

@@ -49,9 +49,6 @@ class Contrast:
     implied: Side = "undecided"
 
 
-# The ratios of all pairs of runners in one case, as columns.
-
-
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """All pairs of `runners` in one case, in columns: a page of ten thousand cells has 45,000.
@@ -122,9 +119,6 @@ def _interval(
         return Interval(value, low, high)
     low, high = (None if end is None else 1 / end for end in (high, low))
     return Interval(1 / value, low, high)
-
-
-# Who is ahead, who ties, who is behind by how much, who is excluded, and what would change it.
 
 
 Limit = Literal["memory", "start-up", "p99", "durability"]

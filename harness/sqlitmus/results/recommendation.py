@@ -64,10 +64,6 @@ class Recommendation:
     kind: Literal["recommendation"] = field(default="recommendation")
 
 
-# Which runner suits which use, by calls per 1,000 requests; and what other calls come to is made
-# of.
-
-
 @dataclass(frozen=True, slots=True)
 class CatchUp:
     """A runner is slower than another in a `case` as `before` has it, and in the `variant` of that
@@ -174,9 +170,6 @@ class Weighing:
     pairs: list[PairParts]
     start: list[float | None]
     catching: list[CatchUp]
-
-
-# What each setting does on this machine, as data: in words per setting and group of queries.
 
 
 Difference = Literal["helps", "does nothing here", "hurts", "not resolved"]

@@ -27,9 +27,6 @@ from sqlitmus.vocabulary.verdicts import (
     Verdict,
 )
 
-# Under what a report was made, and what a reader should know before believing a number, as
-# data.
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -78,9 +75,6 @@ class SelfTest:
     lines: list[str]
     passed: bool
     scheme: Scheme
-
-
-# What a reader should know before believing a number, as data; renderers word it.
 
 
 NoticeKind = Literal[
@@ -270,9 +264,6 @@ Statement = Annotated[
 ]
 
 
-# What a report shows: made once by `analysis`, read by every renderer, saved as `summary.json`.
-
-
 VERSION = 7
 
 
@@ -397,9 +388,6 @@ class Standing:
     not_ok: int
 
 
-# What operations under load took at most, and throughput over numbers of workers.
-
-
 @dataclass(frozen=True, slots=True)
 class Tail:
     """One runner's latencies in ns; intervals are those of the median over the blocks.
@@ -449,9 +437,6 @@ class Tails:
     threads: int
     cores: int | None
     cells: list[Tail]
-
-
-# Throughput over numbers of workers.
 
 
 @dataclass(frozen=True, slots=True)
