@@ -1,17 +1,21 @@
-"""Small runs for the analysis tests, written into a file's tables and read back."""
+"""Small runs for the analysis tests, written into a file's tables and read back; what analysis
+makes of them has its types here, too.
+"""
 
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
 
-from sqlitmus.analysis import RunData, read
+from sqlitmus.analysis import RunData, analyse, load, read
 from sqlitmus.catalog.plan import Plan
+from sqlitmus.results.ranking import Contrast, Interval
+from sqlitmus.results.report import Case, Cell, Measure, Report
 from sqlitmus.store.file import (
     FILE,
     LOGS,
@@ -30,9 +34,14 @@ from sqlitmus.store.file import (
 )
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Detail
+from sqlitmus.vocabulary.verdicts import Verdict
+
+# Used by nobody here; other tests take them from here with what is.
+__all__ = ["Measure", "Verdict", "analyse", "load"]
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
+T = TypeVar("T")
 SAMPLED = {"steady_ns": STEADY, **{figure.with_unit: figure.name for figure in figures.FIGURES}}
 FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
 WORKLOAD: Json = {
@@ -220,9 +229,16 @@ def drop(lines: Iterable[Json], **like: object) -> list[Json]:
     return [x for x in lines if not like.items() <= x.items()]
 
 
-def change(lines: Iterable[Json], new: Json, **like: object) -> list[Json]:
-    """The lines, with `new` in those that have all these values; at least one has."""
-    changed = [{**x, **new} if like.items() <= x.items() else x for x in lines]
+def change(lines: Iterable[Json], new: Json | Callable[[Json], Json], **like: object) -> list[Json]:
+    """The lines, with `new` in those that have all these values; at least one has. A `new` that
+    is called with each of them changes no end of a run."""
+
+    def changed_line(line: Json) -> Json:
+        if not callable(new):
+            return {**line, **new}
+        return line if "complete" in line else {**line, **new(line)}
+
+    changed = [changed_line(x) if like.items() <= x.items() else x for x in lines]
     assert changed != list(lines), f"nothing to change is like {like}"
     return changed
 
@@ -301,15 +317,47 @@ def make(
     *,
     verify: list[Json] | None = None,
     lines: Iterable[Json] | None = None,
+    time: Times | None = None,
     machine: Json | None = None,
+    **more: Any,
 ) -> RunData:
+    """The run of that plan: all is right, and takes the `time` that it is given or has `lines`."""
     of = of or plan()
     return from_records(
         of,
         checks(of) if verify is None else verify,
-        samples(of, noisy()) if lines is None else lines,
+        samples(of, time or noisy()) if lines is None else lines,
         {"cores": "4"} if machine is None else machine,
+        **more,
     )
+
+
+def sure(value: T | None) -> T:
+    """The value, which has to be there."""
+    assert value is not None
+    return value
+
+
+def ends(interval: Interval | None) -> tuple[float, float]:
+    """Both ends of an interval, which has to have them."""
+    interval = sure(interval)
+    return sure(interval.low), sure(interval.high)
+
+
+def of_case(report: Report, number: int | str = 0) -> Case:
+    """A case of the report by its place or its id."""
+    cases = {case.id: case for case in report.cases}
+    return cases[number] if isinstance(number, str) else report.cases[number]
+
+
+def contrast(report: Report, runner: str, reference: str = "node", case: int | str = 0) -> Contrast:
+    """A runner against another one in a case, which have to be compared there."""
+    return sure(of_case(report, case).comparisons.of(runner, reference))
+
+
+def cell_of(report: Report, runner: str, case: int | str = 0) -> Cell:
+    """The runner's cell in a case."""
+    return next(cell for cell in of_case(report, case).cells if cell.runner == runner)
 
 
 def write(

@@ -5,32 +5,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.assemble import measures
 from sqlitmus.analysis.pairs import Question
 from sqlitmus.render.document import symbols
-from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Alike
 from sqlitmus.vocabulary.verdicts import Correction
 from tests.analysis.runs import (
+    Cell,
+    Contrast,
+    Json,
+    Measure,
+    RunData,
+    analyse,
     case,
+    cell_of,
     change,
     checks,
+    contrast,
     drop,
+    ends,
     make,
     noisy,
     plan,
     runner,
     samples,
     steady,
+    sure,
 )
 from tests.worded import headline
 
 
-def cell(run: RunData, name: str = "bun", number: int = 0) -> Cell:
-    return next(c for c in analyse(run).cases[number].cells if c.runner == name)
+def cell(run: RunData, name: str = "bun", number: int = 0, reference: str | None = None) -> Cell:
+    return cell_of(analyse(run, reference), name, number)
 
 
 def compared(run: RunData, number: int = 0) -> set[str]:
@@ -39,13 +47,10 @@ def compared(run: RunData, number: int = 0) -> set[str]:
 
 def test_time_is_the_median_of_the_blocks_values_per_unit() -> None:
     planned = plan(cases=[case("insert", operations=10, per_operation=100)])
-    values = [float(v) for v in range(1, 13)]
-    run = make(planned, lines=samples(planned, lambda _c, _l, block: values[block]))
-    found = cell(run)
-    assert found.samples == pytest.approx(values)
-    assert found.time is not None
-    assert found.time.value == pytest.approx(6.5)
-    assert (found.time.low, found.time.high) == pytest.approx((3, 10))  # ranks 3 and 10 of 12
+    found = cell(make(planned, time=lambda _c, _l, block: 1.0 + block))
+    assert found.samples == pytest.approx(list(range(1, 13)))
+    assert sure(found.time).value == pytest.approx(6.5)
+    assert ends(found.time) == pytest.approx((3, 10))  # ranks 3 and 10 of 12
 
 
 def test_steady_ns_is_used_where_the_store_has_it() -> None:
@@ -55,7 +60,7 @@ def test_steady_ns_is_used_where_the_store_has_it() -> None:
 
 def test_cold_is_the_wall_time_of_the_process() -> None:
     planned = plan(cases=[case("startup-noop", metric="cold", operations=0, group="start-up")])
-    run = make(planned, lines=samples(planned, steady(30e6)))
+    run = make(planned, time=steady(30e6))
     found = cell(run)
     assert found.samples == [30e6] * 12
     # the primary figure is cold already
@@ -76,23 +81,19 @@ def test_secondary_figures_are_medians_and_unknown_ones_are_none() -> None:
 
 
 def test_overhead_is_the_paired_difference_to_the_floor() -> None:
-    lines = samples(plan(), noisy({"bun": 1.5, "rust-ffi": 1.0}, spread=0.001))
-    found = cell(make(lines=lines)).overhead
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 500 < found.high
-    assert found.high - found.low < 60  # the drift that both share is gone
-    assert cell(make(lines=lines), "rust-ffi").overhead is None
+    run = make(time=noisy({"bun": 1.5, "rust-ffi": 1.0}, spread=0.001))
+    low, high = ends(cell(run).overhead)
+    assert low < 500 < high
+    assert high - low < 60  # the drift that both share is gone
+    assert cell(run, "rust-ffi").overhead is None
 
 
-def test_work_shared_by_workers_has_no_binding_overhead() -> None:
-    planned = plan(cases=[case("parallel-get-pk", workers=2)])
-    assert cell(make(planned)).overhead is None
-
-
-def test_without_a_floor_nothing_has_an_overhead() -> None:
-    assert cell(make(plan(floor=None))).overhead is None
+@pytest.mark.parametrize(
+    "of", [plan(cases=[case("parallel-get-pk", workers=2)]), plan(floor=None)],
+    ids=["work shared by workers", "no floor"],
+)  # fmt: skip
+def test_what_has_no_overhead(of: Json) -> None:
+    assert cell(make(of)).overhead is None
 
 
 @pytest.mark.parametrize("measured", [False, True])
@@ -164,8 +165,7 @@ def test_an_impossible_figure_fails_the_cell(key: str, value: float) -> None:
     run = make(lines=lines)
     found = cell(run)
     assert found.outcome == "failed"
-    assert found.reason is not None
-    assert "impossible figures in 1 invocation of 12, first in block 4" in found.reason
+    assert "impossible figures in 1 invocation of 12, first in block 4" in sure(found.reason)
     assert (found.time, found.samples.count(None)) == (None, 1 if key == "steady_ns" else 0)
     assert "bun" not in compared(run)
 
@@ -212,45 +212,32 @@ def test_a_bad_canary_counts_against_the_runner_that_it_repeats(new: dict[str, o
     run = make(lines=lines)
     found = cell(run, "node")
     assert found.outcome == "failed"
-    assert found.reason is not None
-    assert "in 1 invocation of 24, first in block 3 (as A/A control): " in found.reason
+    assert "in 1 invocation of 24, first in block 3 (as A/A control): " in sure(found.reason)
     assert analyse(run).cases[0].canary is None
     assert cell(run, "node", 1).outcome == "ok"
 
 
 NAMES = ["node", "bun", "rust-ffi"]
 CPU = figures.named("cpu")
-Line = dict[str, Any]
 
 
 def lines(
     cold: float = 1.0, cpu: float = 1.0, memory: float = 1.0, *, spread: float = 0.003
-) -> list[Line]:
+) -> list[Json]:
     """A run in which all times are alike, and bun's other figures differ by these factors."""
-    planned = plan(NAMES, blocks=30)
-    found: list[Line] = []
-    for number, line in enumerate(samples(planned, noisy(spread=spread))):
-        if "label" not in line:
-            found.append(line)
-            continue
-        noise = np.exp(np.random.default_rng(number).normal(0, spread, 3))
-        factors = (cold, cpu, memory) if line["label"] == "bun" else (1, 1, 1)
-        wall, spent, rss = (noise * factors).tolist()
-        figures = {
-            "cold_ns": round(5e7 * wall),
-            "cpu_ns": 1e5 * spent,
-            "peak_rss_bytes": round(4e7 * rss),
-        }
-        found.append({**line, **figures})
-    return found
+    factors = {"bun": (cold, cpu, memory)}
+
+    def told(line: Json) -> Json:
+        noise = np.exp(np.random.default_rng(line["position"]).normal(0, spread, 3))
+        wall, spent, rss = (noise * factors.get(line["label"], (1, 1, 1))).tolist()
+        figures = ("cold_ns", round(5e7 * wall)), ("cpu_ns", 1e5 * spent)
+        return dict(figures) | {"peak_rss_bytes": round(4e7 * rss)}
+
+    return change(samples(plan(NAMES, blocks=30), noisy(spread=spread)), told)
 
 
-def run(of: list[Line], **changes: Any) -> RunData:
+def run(of: list[Json], **changes: Any) -> RunData:
     return make(plan(NAMES, blocks=30, **changes), lines=of)
-
-
-def cell_secondary(of: RunData, name: str = "bun", reference: str | None = None) -> Cell:
-    return next(c for c in analyse(of, reference).cases[0].cells if c.runner == name)
 
 
 def told(found: Cell) -> list[str | None]:
@@ -259,59 +246,50 @@ def told(found: Cell) -> list[str | None]:
 
 
 def test_each_figure_has_a_ratio_and_a_verdict_of_its_own() -> None:
-    found = cell_secondary(run(lines(cold=1.5, cpu=0.5, memory=1.0)))
+    found = cell(run(lines(cold=1.5, cpu=0.5, memory=1.0)))
     assert told(found) == ["materially slower", "materially faster", "equivalent"]
     cold = found.figures["cold"]
-    assert cold.contrast is not None
-    ratio = cold.contrast.ratio
-    assert ratio.low is not None
-    assert ratio.high is not None
-    assert ratio.low < 1.5 < ratio.high
+    low, high = ends(sure(cold.contrast).ratio)
+    assert low < 1.5 < high
     assert cold.value == pytest.approx(7.5e7, rel=0.01)
-    time = analyse(run(lines(cold=1.5, cpu=0.5))).cases[0].comparisons.of("bun", "node")
-    assert time is not None
-    assert time.verdict == "equivalent"
+    report = analyse(run(lines(cold=1.5, cpu=0.5)))
+    assert contrast(report, "bun", "node").verdict == "equivalent"
 
 
 def test_the_reference_shown_is_what_figures_refer_to() -> None:
     of = run(lines(memory=2.0))
-    own = cell_secondary(of, "node")
+    own = cell(of, "node")
     assert told(own) == [None, None, None]
     assert own.figures["peak_rss"].contrast is None
-    turned = cell_secondary(of, "node", "bun")
-    memory = turned.figures["peak_rss"]
-    assert memory.contrast is not None
-    assert memory.contrast.ratio.value == pytest.approx(0.5, rel=0.01)
-    assert memory.contrast.verdict == "materially faster"
-    itself = cell_secondary(of, "bun", "bun").figures["peak_rss"]
+    memory = sure(cell(of, "node", reference="bun").figures["peak_rss"].contrast)
+    assert memory.ratio.value == pytest.approx(0.5, rel=0.01)
+    assert memory.verdict == "materially faster"
+    itself = cell(of, reference="bun").figures["peak_rss"]
     assert (itself.value, itself.contrast) == (pytest.approx(8e7, rel=0.01), None)
 
 
 def test_cpu_of_nothing_is_a_value_without_a_ratio() -> None:
-    found = cell_secondary(run(change(lines(), {"cpu_ns": 0}, label="bun")))
+    found = cell(run(change(lines(), {"cpu_ns": 0}, label="bun")))
     assert (found.outcome, found.figures["cpu"]) == ("ok", Measure(0.0))
     assert told(found)[0::2] == ["equivalent", "equivalent"]
 
 
 def test_blocks_with_cpu_of_nothing_have_no_ratio_and_the_others_do() -> None:
-    given = lines(cpu=2.0)
-    for block in range(18):
-        given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
-    found = cell_secondary(run(given)).figures["cpu"]
-    assert found.contrast is not None
-    assert found.contrast.ratio.value == pytest.approx(2, rel=0.01)
-    assert found.contrast.verdict == "materially slower"
-    for block in range(18, 21):
-        given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
-    found = cell_secondary(run(given)).figures["cpu"]
-    assert found.contrast is not None
-    assert found.contrast.verdict == "not testable"  # nine blocks are left
+    def of(blocks: int) -> Contrast:
+        """Where so many blocks of 30 are left."""
+        given = lines(cpu=2.0)
+        for block in range(30 - blocks):
+            given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
+        return sure(cell(run(given)).figures["cpu"].contrast)
+
+    assert of(12).ratio.value == pytest.approx(2, rel=0.01)
+    assert [of(blocks).verdict for blocks in (12, 9)] == ["materially slower", "not testable"]
 
 
 def test_what_was_never_recorded_is_none() -> None:
-    found = cell_secondary(run(change(lines(), {"peak_rss_bytes": None}, label="bun")))
+    found = cell(run(change(lines(), {"peak_rss_bytes": None}, label="bun")))
     assert (found.outcome, found.figures.get("peak_rss")) == ("ok", None)
-    found = cell_secondary(run(change(lines(), {"peak_rss_bytes": None}, runner="node")))
+    found = cell(run(change(lines(), {"peak_rss_bytes": None}, runner="node")))
     assert found.figures["peak_rss"].contrast is None
 
 
@@ -339,8 +317,7 @@ def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> 
 
 
 def over_floor(ratios: dict[str, float], **changes: Any) -> dict[str, str | None]:
-    planned = plan(NAMES, blocks=30, **changes)
-    report = analyse(make(planned, lines=samples(planned, noisy(ratios, spread=0.003))))
+    report = analyse(make(plan(NAMES, blocks=30, **changes), time=noisy(ratios, spread=0.003)))
     return {c.runner: c.overhead_verdict for c in report.cases[0].cells}
 
 
@@ -381,7 +358,7 @@ def test_the_correction_is_told(correction: str, told: str, method: str) -> None
 
 def test_a_corrected_report_calls_fewer_things_different() -> None:
     planned = plan(["node", "bun"], blocks=12, cases=[case(f"c{n}") for n in range(200)])
-    run = make(planned, lines=samples(planned, noisy(spread=0.01)))
+    run = make(planned, time=noisy(spread=0.01))
 
     def alarms(correction: str) -> int:
         how = {"correction": correction}
@@ -394,5 +371,5 @@ def test_a_corrected_report_calls_fewer_things_different() -> None:
 
 
 def test_a_canary_whose_cpu_time_is_too_short_for_the_clock_has_no_ratio_and_no_warning() -> None:
-    coarse = [{**x, "cpu_ns": 0} if x.get("label") == "canary" else x for x in lines(cpu=1.5)]
-    assert told(cell_secondary(run(coarse)))[1] == "materially slower"
+    coarse = change(lines(cpu=1.5), {"cpu_ns": 0}, label="canary")
+    assert told(cell(run(coarse)))[1] == "materially slower"

@@ -373,11 +373,9 @@ def test_operations_that_tell_the_same_are_one_sentence() -> None:
     weighed = Run(equal(2)).decided()[0]
     changes = [Change(case, "r0", Interval(0.5, 0.4, 0.6)) for case in ("start", "put", "bulk")]
     order = replace(weighed.choices[0].ranking, front=["r0", "r1"], changes=changes)
-    choice = replace(weighed.choices[0], ranking=order)
-    assert (
-        "For each of process starts, writes and transactions of 100 rows alone, r0 is ahead of "
-        "r1." in choice_sentences(choice, weighed)
-    )
+    told = " ".join(choice_sentences(replace(weighed.choices[0], ranking=order), weighed))
+    each = "For each of process starts, writes and transactions of 100 rows alone"
+    assert f"{each}, r0 is ahead of r1." in told
 
 
 def test_crossings_lie_above_the_present_calls() -> None:

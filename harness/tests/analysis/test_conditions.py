@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.provenance import block_seconds, passed
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.render.document.parts import in_words
@@ -15,7 +14,18 @@ from sqlitmus.render.document.sentences import definition
 from sqlitmus.results.report import Block, Report, Taken
 from sqlitmus.store.file import Block as Recorded
 from tests import worded
-from tests.analysis.runs import Json, case, change, checks, from_records, make, noisy, plan, samples
+from tests.analysis.runs import (
+    Json,
+    RunData,
+    analyse,
+    case,
+    change,
+    checks,
+    make,
+    noisy,
+    plan,
+    samples,
+)
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
@@ -31,43 +41,24 @@ def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> R
 
 
 def test_a_block_is_told_in_shares_of_its_time() -> None:
-    before = {
-        "probe_ns": 30,
-        "load_average": 0.5,
-        "cpu_pressure_us": 1_000_000,
-        "io_pressure_us": 500,
-        "cpu_ticks": 1000,
-        "steal_ticks": 10,
-        "throttle_count": 3,
+    looks = {
+        "probe_ns": (30, 40),
+        "load_average": (0.5, 1.5),
+        "cpu_pressure_us": (1_000_000, 3_000_000),
+        "io_pressure_us": (500, 500),
+        "cpu_ticks": (1000, 3000),
+        "steal_ticks": (10, 110),
+        "throttle_count": (3, 4),
     }
-    after = {
-        "probe_ns": 40,
-        "load_average": 1.5,
-        "cpu_pressure_us": 3_000_000,
-        "io_pressure_us": 500,
-        "cpu_ticks": 3000,
-        "steal_ticks": 110,
-        "throttle_count": 4,
-    }
-    assert passed(recorded(before, after)) == Block(
-        number=4,
-        probe_ns=40,
-        steal=0.05,
-        cpu_pressure=0.2,
-        io_pressure=0.0,
-        load=1.5,
-        throttled=True,
-    )
+    before, after = ({name: pair[n] for name, pair in looks.items()} for n in (0, 1))
+    shares = {"steal": 0.05, "cpu_pressure": 0.2, "io_pressure": 0.0}
+    assert passed(recorded(before, after)) == Block(4, 40, load=1.5, throttled=True, **shares)
 
 
 def test_the_slower_of_the_two_probes_counts_and_one_is_enough() -> None:
     assert passed(recorded({"probe_ns": 50}, {"probe_ns": 40})).probe_ns == 50
-    assert passed(recorded({"probe_ns": 50}, {})).probe_ns == 50
-
-
-def test_a_system_that_tells_nothing_is_told_as_that() -> None:
-    found = passed(recorded({}, {}))
-    assert found == Block(4, None, None, None, None, None, None)
+    assert passed(recorded({"probe_ns": 50}, {})) == Block(4, 50, None, None, None, None, None)
+    assert passed(recorded({}, {})).probe_ns is None
 
 
 def test_a_block_takes_as_long_as_one_that_had_all_cases() -> None:
@@ -88,12 +79,12 @@ def turned(**changes: Any) -> RunData:
     """A run of three runners in which others took 1, 2, 3 or 40 % of a process and, in one set of
     four, a fifth of the rounds."""
     of = plan(blocks=4, canary=None, cases=[case("read")], **changes)
-    lines = samples(of, noisy())
-    for line in lines:
-        if "block" in line:
-            line["lost"] = [0.01, 0.02, 0.03, 0.4][line["block"]]
-            line["left_out"] = 0.2 if line["block"] == 3 else 0.0
-    return from_records(of, checks(of), lines, {})
+    lost, left_out = [0.01, 0.02, 0.03, 0.4], [0.0, 0.0, 0.0, 0.2]
+    lines = change(
+        samples(of, noisy()),
+        lambda line: {"lost": lost[line["block"]], "left_out": left_out[line["block"]]},
+    )
+    return make(of, lines=lines)
 
 
 def test_what_others_took_is_told_of_all_processes_and_sets() -> None:

@@ -1,22 +1,26 @@
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import partial
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.ranking import canary_summary
-from sqlitmus.analysis.ranking import headline as headline_of
 from sqlitmus.cli.export import text_of
 from sqlitmus.render.document import sentences
 from sqlitmus.render.html.page import render
-from sqlitmus.results.ranking import Contrast
-from sqlitmus.results.report import Case, Group, Interval, Report, Runner, Standing
-from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
 from tests.analysis.runs import (
+    Contrast,
+    Interval,
+    Report,
+    RunData,
     Times,
+    Verdict,
+    analyse,
     case,
     change,
     checks,
@@ -26,6 +30,7 @@ from tests.analysis.runs import (
     plan,
     runner,
     samples,
+    sure,
 )
 from tests.render.printing import as_markdown, as_text, data_of
 from tests.worded import notices
@@ -33,179 +38,65 @@ from tests.worded import notices
 NAMES = ["node", "bun", "deno", "rust-ffi"]
 
 
-def headline(run: RunData) -> list[str]:
-    return worded.headline(analyse(run))
+def timed(ratios: dict[str, float], blocks: int = 12, **changes: object) -> RunData:
+    return make(plan(NAMES, blocks=blocks, **changes), time=noisy(ratios))
 
 
-def timed(ratios: dict[str, float], *, spread: float = 0.01, blocks: int = 12) -> Report:
-    planned = plan(NAMES, blocks=blocks)
-    return analyse(make(planned, lines=samples(planned, noisy(ratios, spread=spread))))
-
-
-def test_the_fastest_is_named_with_how_far_the_others_are_behind() -> None:
-    text = worded.headline(timed({"node": 1.3, "deno": 1.6, "canary": 1.3, "rust-ffi": 0.5}))[0]
-    assert text == (
-        "Reads (2 cases): bun is fastest. bun takes 0.767× [0.760, 0.774] and "
-        "deno 1.23× [1.21, 1.25] as long as node."
-    )
-
-
-def test_what_went_wrong_comes_first() -> None:
-    gone = runner("dotnet", missing="SDK 10 not found; install it", description=None)
-    planned = plan(NAMES, runners=[*plan(NAMES)["runners"], gone])
+def verified(
+    *changes: tuple[str, str, str], cases: Sequence[str] = ("get-pk", "get-index"), **of: Any
+) -> RunData:
+    """A run in which runners have such an outcome in a case."""
+    planned = plan(NAMES, cases=[case(name) for name in cases], **of)
     verify = checks(planned)
-    verify = change(verify, {"outcome": "wrong", "reason": "x"}, runner="bun", case="get-pk")
-    verify = change(verify, {"outcome": "failed", "reason": "y"}, runner="deno", case="get-index")
-    assert headline(make(planned, verify=verify))[:3] == [
-        "bun gave wrong answers in 1 of 2 cases (get-pk): no times are given for these.",
-        "deno failed in 1 of 2 cases (get-index): no times are given for these.",
-        "dotnet is missing: SDK 10 not found; install it.",
-    ]
+    for name, where, outcome in changes:
+        verify = change(verify, {"outcome": outcome, "reason": "x"}, runner=name, case=where)
+    return make(planned, verify=verify)
 
 
-def test_who_is_left_out_of_a_group_is_named() -> None:
-    planned = plan(NAMES, cases=[case("a"), case("b"), case("c")])
-    verify = checks(planned)
-    for name in ("a", "b"):
-        verify = change(verify, {"outcome": "unsupported"}, runner="deno", case=name)
-    text = headline(make(planned, verify=verify))[0]
-    assert text.endswith(" deno is left out: it has no time to compare for a and b.")
+MISSING = runner("dotnet", missing="SDK 10 not found; install it", description=None)
+RUNS: dict[str, Callable[[], RunData]] = {
+    "the fastest, and how far others are behind": partial(
+        timed, {"node": 1.3, "deno": 1.6, "canary": 1.3, "rust-ffi": 0.5}
+    ),
+    "what went wrong comes first": partial(
+        verified, ("bun", "get-pk", "wrong"), ("deno", "get-index", "failed"),
+        runners=[*plan(NAMES)["runners"], MISSING],
+    ),
+    "who is left out of a group": partial(
+        verified, ("deno", "a", "unsupported"), ("deno", "b", "unsupported"), cases="abc"
+    ),
+    "too few blocks order nobody": partial(timed, {"node": 3}, blocks=9),
+    "controls choose no runtime": partial(timed, {}, cases=[case("scan", group="controls")]),
+    "one runner": lambda: make(plan(["node"])),
+    "no control": partial(timed, {}, canary=None),
+}  # fmt: skip
 
 
-def test_too_few_blocks_order_nobody() -> None:
-    report = timed({"node": 3}, blocks=9)
-    assert worded.headline(report)[0].startswith(
-        "With 9 complete blocks this run gives no verdicts"
-    )
-    assert not any("fastest" in text for text in worded.headline(report))
-    assert "could not be tested" in worded.canary(report)
-
-
-def test_controls_choose_no_runtime() -> None:
-    planned = plan(NAMES, cases=[case("scan-full", group="controls")])
-    only = "Only controls were measured; they choose no runtime."
-    assert headline(make(planned)) == [only]
-
-
-def test_a_run_of_one_runner_orders_nobody() -> None:
-    assert headline(make(plan(["node"]))) == [
-        "No two runners can be compared in what was measured."
-    ]
-
-
-def against_itself(verdict: Verdict, value: float = 1.001) -> Contrast:
-    interval, p = Interval(value, value - 0.01, value + 0.01), 0.009 if verdict.different else 0.3
-    return Contrast("canary", "node", interval, verdict, 12, p=p)
-
-
-def test_the_control_says_in_how_many_cases_it_differs() -> None:
-    results = [against_itself(Verdict.NOT_RESOLVED)] * 39 + [against_itself(Verdict.SLOWER, 1.03)]
-    assert sentences.control(canary_summary("node", results)) == (
-        "A/A control: node against itself differs at 1 % in 1 of 40 cases; the ratio furthest from "
-        "1 is 1.03× [1.02, 1.04]."
-    )
+@pytest.mark.parametrize("name", RUNS)
+def test_what_the_headline_and_the_control_say(name: str, snapshot: SnapshotAssertion) -> None:
+    report = analyse(RUNS[name]())
+    assert (worded.headline(report), worded.canary(report)) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"),
+    ("ratio", "p", "text"),
     [
-        (Interval(1.043, 0.971, 1.121), "1.04× [0.97, 1.12]"),
-        (Interval(0.931, 0.71, 1.14), "0.93× [0.71, 1.14]"),
-        (Interval(1.3123, None, None), "1.31× (no interval)"),
+        (Interval(1.043, 0.971, 1.121), 0.3, "0 of 40 cases; {} 1.04× [0.97, 1.12]."),
+        (Interval(0.931, 0.71, 1.14), 0.3, "0 of 40 cases; {} 0.93× [0.71, 1.14]."),
+        (Interval(1.3123, None, None), 0.3, "0 of 40 cases; {} 1.31× (no interval)."),
+        # an alarm is one before correction, as chance gives them
+        (Interval(1.03, 1.02, 1.04), 0.009, "1 of 40 cases; {} 1.03× [1.02, 1.04]."),
     ],
 )
-def test_the_headline_writes_a_ratio_as_the_tables_do(ratio: Interval, text: str) -> None:
-    comparison = Contrast("canary", "node", ratio, Verdict.NOT_RESOLVED, 12)
-    told = sentences.control(canary_summary("node", [comparison]))
-    assert told.endswith(f"the ratio furthest from 1 is {text}.")
-
-
-def test_an_alarm_is_one_before_correction_as_chance_gives_them() -> None:
-    corrected = replace(against_itself(Verdict.NOT_RESOLVED), p=0.008, adjusted=0.4)
-    assert canary_summary("node", [corrected]).alarms == 1
-
-
-@pytest.mark.parametrize(("alarms", "warned"), [(0, False), (1, False), (2, False), (3, True)])
-def test_more_alarms_than_chance_gives_are_a_warning(alarms: int, warned: bool) -> None:
-    slower, same = against_itself(Verdict.SLOWER), against_itself(Verdict.EQUIVALENT)
-    results = [slower] * alarms + [same] * (40 - alarms)
-    assert canary_summary("node", results).many == warned
-
-
-def test_without_a_canary_nothing_is_said_of_it() -> None:
-    report = analyse(make(plan(canary=None)))
-    assert worded.canary(report) == ""
-    assert not any("A/A" in text for text in worded.headline(report))
-
-
-@cache
-def a_case() -> list[Case]:
-    return analyse(make()).cases[:1]
-
-
-def order(verdicts: dict[tuple[str, str], tuple[Verdict, float]], names: list[str]) -> Group:
-    """What is said of a group of `names` with these verdicts and ratios, each 1 % about its own."""
-    table = {
-        **verdicts,
-        **{(b, a): (v.opposite, 1 / r) for (a, b), (v, r) in verdicts.items()},
-    }
-    standings = [
-        Standing(a, b, "reads", contrast, 3, 0, 0, 0, 3, 0)
-        for (a, b), (verdict, r) in table.items()
-        for contrast in (Contrast(a, b, Interval(r, r * 0.99, r * 1.01), verdict),)
-    ]
-    runners = [Runner(name, name, name, name, "runner") for name in names]
-    (said,) = headline_of(runners, a_case(), standings, 12, names[0], 0.02)
-    assert isinstance(said, Group)
-    return said
-
-
-SLOWER, OPEN = (Verdict.SLOWER, 1.3), (Verdict.NOT_RESOLVED, 1.001)
-A_THIRD = "1.30× [1.29, 1.31]"
-SAME, NEAR = (Verdict.EQUIVALENT, 1.001), (Verdict.SLOWER, 1.008)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "text"),
-    [
-        (
-            {("b", "a"): SLOWER, ("c", "a"): SLOWER, ("c", "b"): OPEN},
-            f"a is fastest. b takes {A_THIRD} and c {A_THIRD} as long as a",
-        ),
-        (
-            {("b", "a"): NEAR, ("c", "a"): SLOWER, ("c", "b"): SLOWER},
-            f"a is fastest. c takes {A_THIRD} as long as a. b is within 2 % of a",
-        ),
-        (
-            {("b", "a"): SLOWER, ("a", "c"): OPEN, ("b", "c"): OPEN},
-            f"a and c are tied. b takes {A_THIRD} as long as a",
-        ),
-        (
-            {("b", "a"): SLOWER, ("c", "a"): OPEN, ("c", "b"): SLOWER},
-            (
-                f"a is fastest. b takes {A_THIRD} as long as a. "
-                "c is slower than a, by how much is not resolved"
-            ),
-        ),
-        (
-            {("b", "a"): SAME, ("c", "a"): SAME, ("c", "b"): SAME},
-            "a, b and c are equivalent (within 2 %)",
-        ),
-        (
-            {("b", "a"): SAME, ("c", "a"): SAME, ("c", "b"): OPEN},
-            "a, b and c are tied. b and c are within 2 % of a",
-        ),
-        (
-            {("b", "a"): SLOWER, ("c", "b"): SLOWER, ("a", "c"): SLOWER},
-            f"no runner is fastest. c takes 0.769× [0.762, 0.777] and b {A_THIRD} as long as a",
-        ),
-    ],
-)
-def test_what_is_said_of_three(
-    verdicts: dict[tuple[str, str], tuple[Verdict, float]], text: str
+def test_the_control_says_in_how_many_cases_it_differs(
+    ratio: Interval, p: float, text: str
 ) -> None:
-    said = sentences.statement(order(verdicts, ["a", "b", "c"]))
-    assert said == f"Reads (3 cases): {text}."
+    usual = Contrast("canary", "node", Interval(1.001, 0.991, 1.011), Verdict.NOT_RESOLVED, p=0.3)
+    results = [*[usual] * 39, replace(usual, ratio=ratio, p=p, adjusted=0.4)]
+    assert sentences.control(canary_summary("node", results)) == (
+        f"A/A control: node against itself differs at 1 % in "
+        f"{text.format('the ratio furthest from 1 is')}"
+    )
 
 
 TOLD = (
@@ -229,8 +120,7 @@ def with_canary(
 
 
 def reported(time: Times, **changes: object) -> Report:
-    planned = plan(["node", "bun"], **{"blocks": 30, **changes})
-    return analyse(make(planned, lines=samples(planned, time)))
+    return analyse(make(plan(["node", "bun"], **{"blocks": 30, **changes}), time=time))
 
 
 def verdict(report: Report, number: int = 0) -> str | None:
@@ -290,16 +180,13 @@ def test_a_control_that_could_not_be_tested_forbids_nothing() -> None:
         lines = drop(lines, label="canary", case="get-pk", block=block)
     report = analyse(make(planned, lines=lines))
     assert [verdict(report, n) for n in (0, 1)] == ["materially slower"] * 2
-    assert report.canary is not None
-    assert report.canary.tested == 1
+    assert sure(report.canary).tested == 1
 
 
 def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> None:
     loud, quiet = noisy(spread=0.08), noisy(spread=0.002)
     report = reported(lambda c, label, b: (loud if c else quiet)(c, label, b))
-    first, second = (case.detectable for case in report.cases)
-    assert first is not None
-    assert second is not None
+    first, second = (sure(case.detectable) for case in report.cases)
     assert 0.001 < first < 0.004
     assert 0.04 < second < 0.16
     assert report.detectable == pytest.approx(((first + second) / 2, first, second))

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.model import Table
@@ -13,13 +12,15 @@ from sqlitmus.results.recommendation import Recommendation
 from tests.analysis.runs import (
     WORKLOAD,
     Json,
+    analyse,
     case,
     change,
     checks,
-    from_records,
+    make,
     noisy,
     plan,
     samples,
+    sure,
 )
 
 NAMES = ("node", "bun")
@@ -37,11 +38,9 @@ def run(
     paced = {"at-2000": 2000.0} if recorded is not None else {}
     of = plan(NAMES, cases=cases, workload={**WORKLOAD, "paced": paced, "round": 10, **limits})
     lines = samples(of, noisy())
-    for line in lines:
-        if recorded and line.get("case") == "at-2000" and line["runner"] in recorded:
-            line["p99_ns"] = 1e6 * recorded[line["runner"]]
-    verified = checks(of) if verify is None else verify
-    return from_records(of, verified, lines, {"cores": "4"})
+    for name, p99 in (recorded or {}).items():
+        lines = change(lines, {"p99_ns": 1e6 * p99}, case="at-2000", runner=name)
+    return make(of, verify=verify, lines=lines)
 
 
 def advice(run: RunData) -> Recommendation:
@@ -58,8 +57,7 @@ def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
         "5.00\u202fms." in text
     )
     (p99,) = said.latencies
-    assert p99.p99["bun"] is not None
-    assert p99.p99["bun"].value == 3e6
+    assert sure(p99.p99["bun"]).value == 3e6
 
 
 def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
@@ -68,9 +66,7 @@ def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
     assert said.ranking.excluded == []
     table, *_ = [block for each in workload_section(said) for block in each.blocks]
     assert isinstance(table, Table)
-    assert [column.title for column in table.columns][
-        -1
-    ] == "p99 of a round at 2,000 queries a second"
+    assert table.columns[-1].title == "p99 of a round at 2,000 queries a second"
 
 
 def test_who_has_no_p99_where_one_is_asked_for_is_left_out() -> None:
@@ -123,10 +119,8 @@ def test_a_limit_on_durability(limit: str, node: Json, words: str | None) -> Non
 def test_what_nobody_syncs_needs_no_sync() -> None:
     """Such as an update that finds no row."""
     idle = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 0}}
-    assert (
-        advice(run(verify=written_checks(node=idle, bun=idle), durability="full")).ranking.excluded
-        == []
-    )
+    said = advice(run(verify=written_checks(node=idle, bun=idle), durability="full"))
+    assert said.ranking.excluded == []
 
 
 def test_a_limit_whose_case_was_left_out_of_the_run_is_told() -> None:

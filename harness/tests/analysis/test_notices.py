@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.cells import warming
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
-from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
 from tests.analysis.runs import (
     WORKLOAD,
     Json,
+    RunData,
+    Verdict,
+    analyse,
     case,
+    cell_of,
     change,
     checks,
     counts,
@@ -26,6 +28,7 @@ from tests.analysis.runs import (
     from_records,
     make,
     noisy,
+    of_case,
     plan,
     runner,
     samples,
@@ -67,8 +70,7 @@ def engines() -> RunData:
 
 
 def ratios(of: dict[str, float], **changes: Any) -> RunData:
-    planned = plan(blocks=30, **changes)
-    return make(planned, lines=samples(planned, noisy(of, spread=0.003)))
+    return make(plan(blocks=30, **changes), time=noisy(of, spread=0.003))
 
 
 def parallel(machine: Json) -> RunData:
@@ -87,6 +89,24 @@ def built_for_x64(machine: Json) -> RunData:
     return make(plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
 
 
+def seen(kind: str, steady_from_ms: float | None, warmup_ms: int, **more: Any) -> Json:
+    """The counts of a cell that the pilot saw warm up so."""
+    told = {"steadiness": kind, "steady_from_ms": steady_from_ms, "warmup_ms": warmup_ms}
+    return counts(100, **{"iterations": 3, **told, **more})
+
+
+def piloted(of: Json) -> RunData:
+    """A run with the counts `of` its cases and runners."""
+    return make(plan(cases=[case(name) for name in of], counts=of))
+
+
+NEVER = seen("no steady state", None, 60)
+TURNS = seen("warm-up", 59.5, 0, warmup_iterations=40, rounds=3)
+WARMED: Json = {
+    "get-pk": {"node": seen("warm-up", 59.5, 60), "bun": seen("warm-up", 240.0, 60)},
+    "all": {"node": seen("flat", 0.0, 60), "bun": NEVER},
+    "insert": {"node": seen("slowdown", 61.0, 60), "bun": seen("slowdown", 61.0, 90)},
+}
 VARIANT = [runner("node"), runner("bun", role="variant"), runner("rust-ffi", role="floor")]
 BUN: Json = {"runner": "bun", "case": "get-pk"}
 LINES = samples(plan(), noisy())
@@ -130,6 +150,22 @@ RUNS: dict[str, Callable[[], RunData]] = {
     "hyperfine of unknown build": partial(
         built_for_x64, {"architecture": "x86_64", "hyperfine architecture": "unknown"}
     ),
+    "a warm-up that ends before the pilot's steady state": partial(piloted, WARMED),
+    "many of them": partial(piloted, {**WARMED, **{f"more-{n}": {"bun": NEVER} for n in range(4)}}),
+    # in turns a warm-up lasts as long as its iterations, which an older plan does not tell
+    **{
+        f"a warm-up of {of.get('warmed_ms')} ms in turns": partial(
+            piloted, {"get-pk": {"node": TURNS | of}}
+        )
+        for of in ({"warmed_ms": 74.4}, {"warmed_ms": 59.0}, {})
+    },
+    "warm but never steady": partial(
+        piloted,
+        {
+            name: {"node": NEVER | {"fastest_from_ms": ms, "warmed_ms": 60.0}}
+            for name, ms in (("get-pk", 48.0), ("all", 480.0))
+        },
+    ),
     "a machine of unknown kind": partial(built_for_x64, {"hyperfine architecture": "arm64"}),
 }
 
@@ -139,6 +175,23 @@ def test_what_is_noticed_of_a_run(name: str, snapshot: SnapshotAssertion) -> Non
     assert worded.notices(analyse(RUNS[name]())) == snapshot
 
 
+@pytest.mark.parametrize(
+    ("verify", "disagree", "checksum"),
+    [
+        ({"digest": "cd" * 32}, True, False),
+        # one language folds texts beyond ASCII in UTF-8, another in UTF-16; the digest is the same
+        ({"checksum": 1}, False, False),
+        ({}, False, True),
+    ],
+)
+def test_recorded_answers(verify: Json, *, disagree: bool, checksum: bool) -> None:
+    report = analyse(told_of(verify, **BUN) if verify else make())
+    told = "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
+    checked = report.cases[0].checks
+    assert (told, "disagree" in checked) == (disagree, disagree)
+    assert ("checksum" in checked, "SHA-256" in checked) == (checksum, not disagree)
+
+
 def test_query_plans_that_differ() -> None:
     report = analyse(told_of({"plans": [["SCAN users"]]}, **BUN))
     assert worded.notices(report) == ["Query plans differ between runners in 1 case: get-pk."]
@@ -146,68 +199,6 @@ def test_query_plans_that_differ() -> None:
         "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
     ]
     assert report.cases[1].notes == []
-
-
-def test_recorded_answers_that_disagree() -> None:
-    report = analyse(told_of({"digest": "cd" * 32}, **BUN))
-    assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
-    assert "disagree" in report.cases[0].checks
-
-
-def test_checksums_of_texts_that_end_beyond_ascii_are_no_other_answer() -> None:
-    """One language folds their UTF-8, another their UTF-16; the digest is the same."""
-    report = analyse(told_of({"checksum": 1}, **BUN))
-    assert "disagree" not in "\n".join(worded.notices(report))
-    assert "checksum" not in report.cases[0].checks
-    assert "SHA-256" in report.cases[0].checks
-
-
-def seen(steadiness: str, steady_from_ms: float | None, warmup_ms: int) -> Json:
-    told = {"steadiness": steadiness, "steady_from_ms": steady_from_ms}
-    return counts(100, iterations=3, warmup_ms=warmup_ms, **told)
-
-
-def test_a_warm_up_that_ends_before_the_pilots_steady_state() -> None:
-    told = {
-        "get-pk": {"node": seen("warm-up", 59.5, 60), "bun": seen("warm-up", 240.0, 60)},
-        "all": {"node": seen("flat", 0.0, 60), "bun": seen("no steady state", None, 60)},
-        "insert": {"node": seen("slowdown", 61.0, 60), "bun": seen("slowdown", 61.0, 90)},
-    }
-    more = {f"more-{n}": {"bun": seen("no steady state", None, 60)} for n in range(4)}
-    planned = plan(cases=[case(name) for name in {**told, **more}], counts={**told, **more})
-    assert "In 7 cells" in notices(make(planned))
-    assert "get-pk, all, more-0 and 3 more: bun; insert: node." in notices(make(planned))
-    planned = plan(cases=[case(name) for name in told], counts=told)
-    assert notices(make(planned)) == (
-        "In 3 cells the warm-up ended before the pilot saw a steady state, so a time depends on "
-        "how long its process runs: get-pk and all: bun; insert: node. A mode with a longer "
-        "warm-up gives it more time."
-    )
-
-
-def test_a_warm_up_in_turns_lasts_as_long_as_its_iterations() -> None:
-    turns = {"warmup_ms": 0, "warmup_iterations": 40, "rounds": 3}
-    told = counts(100, iterations=3, steadiness="warm-up", steady_from_ms=59.5, **turns)
-    assert notices(make(plan(counts={"get-pk": {"node": told | {"warmed_ms": 74.4}}}))) == ""
-    assert "In 1 cell the warm-up ended" in notices(
-        make(plan(counts={"get-pk": {"node": told | {"warmed_ms": 59.0}}}))
-    )
-    # an older plan does not tell
-    assert notices(make(plan(counts={"get-pk": {"node": told}}))) == ""
-
-
-def test_who_is_warm_but_never_steady() -> None:
-    never = seen("no steady state", None, 60)
-    told = {
-        "get-pk": {"node": never | {"fastest_from_ms": 48.0, "warmed_ms": 60.0}},
-        "all": {"node": never | {"fastest_from_ms": 480.0, "warmed_ms": 60.0}},
-    }
-    assert notices(make(plan(cases=[case(name) for name in told], counts=told))) == (
-        "In 1 cell the warm-up ended before the pilot saw a steady state, so a time depends on "
-        "how long its process runs: all: node. A mode with a longer warm-up gives it more time.\n"
-        "In 1 cell the pilot saw no steady state: times kept going up and down after the "
-        "processes had reached full speed, because of the runtime or this machine: get-pk: node."
-    )
 
 
 NAMES = ("node", "bun", "dotnet")
@@ -223,23 +214,18 @@ def run(drifts: Mapping[str, list[float]], workload: Json | None = None) -> RunD
         case("mix", group="mix", axes={"workers": "4"}),
     ]
     of = plan(NAMES, cases=cases, workload=workload, floor=None)
-    lines = samples(of, noisy())
-    for line in lines:
-        blocks = drifts.get(line.get("runner", ""), FLAT)
-        if line.get("case") == "mix":
-            line["drift"] = blocks[line["block"] % len(blocks)]
-    return from_records(of, checks(of), lines, {"cores": "4"})
+
+    def drift(line: Json) -> Json:
+        blocks = drifts.get(line["runner"], FLAT)
+        return {"drift": blocks[line["block"] % len(blocks)]}
+
+    return make(of, lines=change(samples(of, noisy()), drift, case="mix"))
 
 
-def compared(of: RunData, name: str) -> set[str]:
-    """Those that a runner is compared with in the mix."""
-    report = analyse(of)
-    mix = next(case for case in report.cases if case.id == "mix")
-    return {
-        other
-        for other, one in mix.comparisons.against(name).items()
-        if one.verdict is not Verdict.NOT_TESTABLE
-    }
+def compared(of: RunData, name: str, case: str = "mix") -> set[str]:
+    """Those that a runner is compared with there."""
+    contrasts = of_case(analyse(of), case).comparisons.against(name).items()
+    return {other for other, one in contrasts if one.verdict is not Verdict.NOT_TESTABLE}
 
 
 def test_who_still_warms_up_is_compared_with_nothing_there() -> None:
@@ -250,18 +236,15 @@ def test_who_still_warms_up_is_compared_with_nothing_there() -> None:
 
 
 def test_it_has_no_place_on_a_curve_of_throughput() -> None:
-    cases = [case(f"mix{n}", group="mix", axes={"workers": n}, workers=int(n)) for n in ("1", "4")]
-    for each in cases:
-        each["scenario"] = "mix"
+    mix = {"group": "mix", "scenario": "mix"}
+    cases = [case(f"mix{n}", axes={"workers": n}, workers=int(n), **mix) for n in ("1", "4")]
     of = plan(NAMES, cases=cases, floor=None)
-    lines = samples(of, noisy())
-    for line in lines:
-        warms_up = (line.get("case"), line.get("runner")) == ("mix4", "dotnet")
-        blocks = WARMING if warms_up else FLAT
-        if "block" in line:
-            line["drift"] = blocks[line["block"] % len(blocks)]
-    report = analyse(from_records(of, checks(of), lines, {"cores": "4"}))
-    (curves,) = report.scaling
+
+    def drift(line: Json) -> Json:
+        warms_up = (line["case"], line["runner"]) == ("mix4", "dotnet")
+        return {"drift": (WARMING if warms_up else FLAT)[line["block"] % 3]}
+
+    (curves,) = analyse(make(of, lines=change(samples(of, noisy()), drift))).scaling
     assert {curve.runner for curve in curves.curves} == {"node", "bun"}
 
 
@@ -330,11 +313,8 @@ def test_of_a_stated_work_what_the_rows_of_both_halves_explain_is_no_warm_up(
 
 
 def test_a_scenario_whose_rows_are_all_alike_explains_no_fall() -> None:
-    assert warming(stated(run({name: [0.9, 0.901] for name in NAMES}))).keys() >= {
-        (1, 0),
-        (1, 1),
-        (1, 2),
-    }
+    cells = warming(stated(run({name: [0.9, 0.901] for name in NAMES})))
+    assert cells.keys() >= {(1, 0), (1, 1), (1, 2)}
 
 
 def test_of_a_stated_work_no_noise_is_a_warm_up() -> None:
@@ -367,9 +347,8 @@ def test_who_works_while_it_waits_is_compared_with_nothing(
     share: float, left_out: bool, rounds: int
 ) -> None:
     report = analyse(idle(rounds=rounds, bun=share, node=0.1))
-    (case, *_) = report.cases
     assert any(notice.kind == "restless" for notice in report.notices) == bool(rounds)
-    apart = {cell.runner: cell.reason for cell in case.cells if cell.apart}
+    apart = {cell.runner: cell.reason for cell in report.cases[0].cells if cell.apart}
     why = "did not rest: it used the processor for 20% of the time that it waited"
     assert apart == ({"bun": why} if left_out else {})
 
@@ -381,36 +360,23 @@ def busy(shares: Mapping[str, float], metric: str = "steady") -> RunData:
     """A run in which this share of a runner's writes was refused."""
     cases = [case("read"), case("write", metric=metric)]
     of = plan(REFUSING, cases=cases, floor=None)
-    lines = samples(of, noisy())
-    for line in lines:
-        if line.get("case") == "write":
-            line["busy"] = shares.get(line.get("runner", ""), 0.0)
-            if metric != "steady":
-                line[f"{metric}_ns"] = line["steady_ns"]
-    return from_records(of, checks(of), lines, {"cores": "4"})
 
+    def told(line: Json) -> Json:
+        return {"busy": shares.get(line["runner"], 0.0), f"{metric}_ns": line["steady_ns"]}
 
-def compared_with(of: RunData, name: str) -> set[str]:
-    """Those that a runner is compared with where it writes."""
-    write = next(each for each in analyse(of).cases if each.id == "write")
-    return {
-        other
-        for other, one in write.comparisons.against(name).items()
-        if one.verdict is not Verdict.NOT_TESTABLE
-    }
+    return make(of, lines=change(samples(of, noisy()), told, case="write"))
 
 
 def test_who_did_less_is_compared_with_nothing_there() -> None:
     refused = busy({"rust": 0.4})
-    assert compared_with(refused, "node") == {"bun"}
-    assert compared_with(refused, "rust") == set()
-    read = next(each for each in analyse(refused).cases if each.id == "read")
-    assert read.comparisons.of("rust", "node") is not None
+    assert compared(refused, "node", "write") == {"bun"}
+    assert compared(refused, "rust", "write") == set()
+    assert "rust" in compared(refused, "node", "read")
 
 
 @pytest.mark.parametrize("shares", [{}, {"rust": 0.009}])
 def test_a_refusal_in_a_hundred_leaves_all_in(shares: dict[str, float]) -> None:
-    assert compared_with(busy(shares), "node") == {"bun", "rust"}
+    assert compared(busy(shares), "node", "write") == {"bun", "rust"}
     assert not [n for n in analyse(busy(shares)).notices if n.kind == "refused"]
 
 
@@ -423,7 +389,7 @@ def test_the_reader_is_told_where_and_how_much() -> None:
 
 
 def test_latencies_count_refused_operations_too() -> None:
-    assert compared_with(busy({"rust": 0.4}, metric="p99"), "node") == {"bun", "rust"}
+    assert compared(busy({"rust": 0.4}, metric="p99"), "node", "write") == {"bun", "rust"}
 
 
 OTHER = "0.03 commits per transaction, 1 asked"
@@ -434,16 +400,15 @@ def committing(commits: int | None, canary: str | None = None) -> RunData:
     of = plan(REFUSING, cases=[case("read"), case("write")], floor=None, canary=canary)
     syncs = {"transactions": 100, "fsync": 0, "fdatasync": 0, "bytes": 9, "commits": commits}
     verify = change(checks(of), {"syncs": syncs}, case="write", runner="rust")
-    return from_records(of, verify, samples(of, noisy()), {"cores": "4"})
+    return make(of, verify=verify)
 
 
 def test_who_did_other_work_is_shown_and_compared_with_nothing() -> None:
     of = committing(3)
-    assert compared_with(of, "node") == {"bun"}
+    assert compared(of, "node", "write") == {"bun"}
     report = analyse(of)
-    write = next(each for each in report.cases if each.id == "write")
-    cell = next(each for each in write.cells if each.runner == "rust")
-    assert cell.time is not None
+    cell = cell_of(report, "rust", "write")
+    assert cell.time
     assert (cell.outcome, cell.reason) == ("ok", f"did other work: {OTHER}")
     assert f"than was asked, as counted from outside: write/rust ({OTHER})." in notices(of)
     said = " ".join(worded.headline(analyse(of, weights="write=1")))
@@ -454,10 +419,9 @@ def test_who_did_other_work_is_shown_and_compared_with_nothing() -> None:
 def test_a_commit_per_transaction_or_more_and_what_is_not_known_leave_it_in(
     commits: int | None,
 ) -> None:
-    assert compared_with(committing(commits), "node") == {"bun", "rust"}
+    assert compared(committing(commits), "node", "write") == {"bun", "rust"}
     assert "other work" not in notices(committing(commits))
 
 
 def test_the_control_of_who_did_other_work_controls_nothing() -> None:
-    write = next(each for each in analyse(committing(3, "rust")).cases if each.id == "write")
-    assert write.canary is None
+    assert of_case(analyse(committing(3, "rust")), "write").canary is None

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse
 from sqlitmus.analysis.cells import alike, sentences, whole
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
@@ -17,13 +16,25 @@ from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.results import machines
-from sqlitmus.results.report import Cell, Measure, Report
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
-from tests.analysis.runs import case, make, noisy, plan, samples
+from tests.analysis.runs import (
+    Cell,
+    Json,
+    Measure,
+    Report,
+    analyse,
+    case,
+    cell_of,
+    change,
+    make,
+    noisy,
+    plan,
+    samples,
+    sure,
+)
 from tests.render.printing import as_html, cards, data_of
 
-Json = dict[str, Any]
 FORMATS = ["summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark"]
 
 
@@ -37,14 +48,14 @@ def report_of(
     """Two programs in a steady case that take the same time per read; bun's other figures are so
     many times node's."""
     of = plan(["node", "bun"], blocks=30, cases=[case("get-pk")], counts={"get-pk": told})
-    lines: list[Json] = []
-    for number, line in enumerate(samples(of, noisy(spread=0.003))):
-        if "runner" in line:
-            factors = (cold, cpu, memory) if line["runner"] == "bun" else (1, 1, 1)
-            noise = 1 + (number * number % 101) / 1e5
-            values = [noise * level * f for level, f in zip((2e8, 1e5, 4e7), factors, strict=True)]
-            line |= dict(zip(("cold_ns", "cpu_ns", "peak_rss_bytes"), values, strict=True))
-        lines.append(line)
+
+    def figures_of(line: Json) -> Json:
+        factors = (cold, cpu, memory) if line["runner"] == "bun" else (1, 1, 1)
+        noise = 1 + (line["position"] ** 2 % 101) / 1e5
+        values = [noise * level * f for level, f in zip((2e8, 1e5, 4e7), factors, strict=True)]
+        return dict(zip(("cold_ns", "cpu_ns", "peak_rss_bytes"), values, strict=True))
+
+    lines = change(samples(of, noisy(spread=0.003)), figures_of)
     return analyse(make({**of, **changes}, lines=lines))
 
 
@@ -55,7 +66,7 @@ def steady(**of_bun: object) -> Report:
 
 
 def bun(report: Report) -> Cell:
-    return next(cell for cell in report.cases[0].cells if cell.runner == "bun")
+    return cell_of(report, "bun")
 
 
 def written(report: Report, form: str) -> str:
@@ -155,16 +166,15 @@ def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
         cases=[case(name) for name in cases],
         counts=dict.fromkeys(cases[1:], told),
     )
-    lines: list[Json] = []
-    for line in samples(of, noisy()):
-        if "runner" in line:
-            wave = [-3, 2, 0, 1, -2, 3, -1, 4, -4, 0][int(line["block"]) % 10]
-            level = 1.005 + 0.004 * wave if line["runner"] == "bun" else 1.0
-            line["peak_rss_bytes"] = round(4e7 * level)
-        lines.append(line)
+
+    def memory_of(line: Json) -> Json:
+        waves = [-3, 2, 0, 1, -2, 3, -1, 4, -4, 0]
+        level = 1.005 + 0.004 * waves[int(line["block"]) % 10] if line["runner"] == "bun" else 1.0
+        return {"peak_rss_bytes": round(4e7 * level)}
+
+    lines = change(samples(of, noisy()), memory_of)
     memory = bun(analyse(make(of, lines=lines))).figures["peak_rss"]
-    assert memory.contrast is not None
-    assert (memory.contrast.verdict == "slower") == expected
+    assert (sure(memory.contrast).verdict == "slower") == expected
 
 
 def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
@@ -262,17 +272,15 @@ def test_a_page_says_what_a_process_does(walk: int, changes: Json, said: str) ->
     of = plan(
         ["node", "bun"], cases=[{**case("get-pk"), "walk": walk, **walks}], counts={"get-pk": told}
     )
-    assert analyse(make(of, lines=samples(of, noisy()))).cases[0].work == said
+    assert analyse(make(of, time=noisy())).cases[0].work == said
 
 
 def test_what_a_reset_writes_is_not_given_as_its_cases_own() -> None:
     once = {"reset_every": 4096, "warmup_operations": 100, "timed_operations": 400}
     cases = [{**case("delete"), "reset_every": 40}, {**case("insert"), **once}]
     of = plan(["node", "bun"], cases=cases, counts={c["id"]: {"node": counts()} for c in cases})
-    lines = samples(of, noisy())
-    for line in lines:
-        if "runner" in line:
-            line |= {"written_bytes": 4096.0, "checkpoints": 2.0, "pages_read": 1.0}
+    counted = {"written_bytes": 4096.0, "checkpoints": 2.0, "pages_read": 1.0}
+    lines = change(samples(of, noisy()), lambda _: counted)
     resets, grows = analyse(make(of, lines=lines)).cases
     assert resets.cells[0].figures.keys() & {"written", "checkpoints", "pages_read"} == {
         "pages_read"

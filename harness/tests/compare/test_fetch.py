@@ -93,22 +93,32 @@ def test_an_older_npm_says_nothing_of_an_unknown_version(npm: Npm) -> None:
         subject.fetch(TOY, "7")
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"files": {}}, r"toy-linux 2\.1\.0 has no toy-\*/bin/toy for this platform"),
+        ({"published": {}}, r"^toy: npm has no package toy-linux: E404$"),
+    ],
+)
+def test_a_package_without_what_is_wanted_of_it(
+    npm: Npm, changes: dict[str, Any], words: str
+) -> None:
+    npm.says(**{**TOLD, **changes})
+    with unfit(words):
+        subject.fetch(TOY, "2.1.0" if "files" in changes else "2")
+
+
 def test_without_network_what_is_here_is_named(npm: Npm) -> None:
-    npm.says(**TOLD, view="offline")
-    told = (
-        "toy@1: npm cannot be asked for versions: ENOTFOUND the registry cannot be reached. "
-        "Without a network name one that is here: "
-    )
-    with unfit() as raised:
-        subject.fetch(TOY, "1")
-    assert str(raised.value) == told.partition("Without")[0] + "Nothing is here."
-    npm.says(**TOLD)
-    for version in ("1.10.0", "1.9.0"):
-        subject.fetch(TOY, version)
-    npm.says(**TOLD, view="offline")
-    with unfit() as raised:
-        subject.fetch(TOY, "1")
-    assert str(raised.value) == told + "1.9.0, 1.10.0"
+    why = "toy@1: npm cannot be asked for versions: ENOTFOUND the registry cannot be reached."
+    here = "Without a network name one that is here: 1.9.0, 1.10.0"
+    for fetched, end in (((), "Nothing is here."), (("1.10.0", "1.9.0"), here)):
+        npm.says(**TOLD)
+        for version in fetched:
+            subject.fetch(TOY, version)
+        npm.says(**TOLD, view="offline")
+        with unfit() as raised:
+            subject.fetch(TOY, "1")
+        assert str(raised.value) == f"{why} {end}"
     assert subject.fetch(TOY, "1.9.0").version == "1.9.0"
 
 
@@ -146,18 +156,6 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
     npm.says(**TOLD)
     assert subject.fetch(TOY, "2.1.0", quiet=True).version == "2.1.0"
     assert capsys.readouterr().err == ""
-
-
-def test_a_package_without_what_is_wanted_of_it(npm: Npm) -> None:
-    npm.says(**{**TOLD, "files": {}})
-    with unfit(r"toy-linux 2\.1\.0 has no toy-\*/bin/toy for this platform"):
-        subject.fetch(TOY, "2.1.0")
-
-
-def test_a_package_that_npm_does_not_have(npm: Npm) -> None:
-    npm.says(published={})
-    with unfit(r"^toy: npm has no package toy-linux: E404$"):
-        subject.fetch(TOY, "2")
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse, read
 from sqlitmus.render.document import sentences
 from sqlitmus.render.document.claims import ends, outcome, same_size
 from sqlitmus.results.claims import Claim, Row
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
-from tests.analysis.claims.claim_runs import claim, group, make, row
+from tests.analysis.claims.claim_runs import claim, group, make, planned, row
+from tests.analysis.runs import Times, analyse, change, counts, read, samples, sure
+from tests.analysis.runs import ends as both_ends
 from tests.refusals import refused
 from tests.worded import canary, headline
 
@@ -32,8 +33,24 @@ def single(*claims: Json, **changes: Any) -> Row:
 
 
 def value(found: Row) -> float:
-    assert found.ratio is not None
-    return found.ratio.value
+    return sure(found.ratio).value
+
+
+def by_plan(
+    planned: Json,
+    lines: list[Json] | None = None,
+    *,
+    time: Times | None = None,
+    told: bool = False,
+    **more: Any,
+) -> Claim:
+    """The first claim of a run of that plan."""
+    lines = lines or samples(planned, time or claim_runs.times(planned))
+    return analyse(claim_runs.run(planned, lines, told=told, **more)).claims[0]
+
+
+def first_row(*how: Any, **more: Any) -> Row:
+    return by_plan(*how, **more).groups[0].rows[0]
 
 
 # verdicts ----------------------------------------------------------------------------------------
@@ -60,14 +77,12 @@ def test_a_row_shows_what_its_word_rests_on() -> None:
     assert same.same == small.same == pytest.approx((1.95 / 1.02, 2.05 * 1.02))
     assert same.allowed == pytest.approx((1.95 ** (1 / 1.5), 2.05**1.5), rel=0.05)
     assert (same.allowance, small.allowance) == ("within", "beyond")
-    assert same.against is not None
-    assert (same.against.value, same.against.low, same.against.high) == pytest.approx(
+    against = sure(same.against)
+    assert (against.value, *both_ends(against)) == pytest.approx(
         (value(same) / 2, 1.967 / 2.05, 2 / 1.95), rel=0.01
     )
     assert same.needed is None
-    assert same.judged is not None
-    assert same.ratio is not None
-    assert (same.ratio.low, same.ratio.high) == pytest.approx(same.judged, rel=0.005)
+    assert both_ends(same.ratio) == pytest.approx(same.judged, rel=0.005)
     bare = rows()[5]
     assert (bare.same, bare.judged) == (None, None)
 
@@ -75,7 +90,7 @@ def test_a_row_shows_what_its_word_rests_on() -> None:
 def test_what_a_wide_interval_needs_is_told_in_blocks() -> None:
     found = single(claim(group(row("same", ends=[1.7, 2.3]))), spread=0.35)
     assert found.verdict == "compatible"
-    assert found.needed is not None
+    assert found.needed
     assert re.fullmatch(
         r"an effect, but not precise enough to tell its size; about \d+ blocks would settle it",
         found.reason,
@@ -85,10 +100,8 @@ def test_what_a_wide_interval_needs_is_told_in_blocks() -> None:
 def test_a_ratio_is_base_over_new_and_both_times_stand_beside_it() -> None:
     found = single(claim(group(row("same"))))
     assert value(found) == pytest.approx(2.0, rel=0.02)
-    assert found.base_time is not None
-    assert found.new_time is not None
-    assert found.base_time.value == pytest.approx(1000, rel=0.02)
-    assert found.new_time.value == pytest.approx(500, rel=0.02)
+    assert sure(found.base_time).value == pytest.approx(1000, rel=0.02)
+    assert sure(found.new_time).value == pytest.approx(500, rel=0.02)
     assert (found.base, found.new) == ("read/fast", "read@mode=same/fast")
     assert found.blocks == claim_runs.BLOCKS
 
@@ -118,14 +131,11 @@ def test_a_difference_is_judged_in_its_own_unit() -> None:
         "far larger": ("larger than published", "at least 1,776,870 times the published effect"),
         "not published": (None, ""),
     }
-    for one in found.values():
-        assert one.ratio is None
-    difference = found["as published"].difference
-    assert difference is not None
+    assert all(one.ratio is None for one in found.values())
+    difference = sure(found["as published"].difference)
     assert difference.value == pytest.approx(500, rel=0.02)
-    assert difference.low is not None
-    assert difference.high is not None
-    assert 480 < difference.low < difference.value < difference.high < 520
+    low, high = both_ends(difference)
+    assert 480 < low < difference.value < high < 520
     assert found["as published"].published == pytest.approx(500)
 
 
@@ -151,8 +161,7 @@ def test_a_figure_is_as_certain_as_it_was_published(
     asked = {**row(published["mode"], None, said=""), **published}
     del asked["mode"]
     (found,) = rows(claim(group(asked)))
-    assert found.verdict is not None
-    assert found.verdict.startswith(word)
+    assert sure(found.verdict).startswith(word)
     assert re.search(reason, found.reason)
 
 
@@ -172,19 +181,15 @@ def test_no_effect_reaches_as_far_as_the_publication_could_tell() -> None:
 
 
 def test_files_are_compared_to_within_a_page() -> None:
-    planned = claim_runs.planned(claim(group(row("same"), row("small"), metric="file")))
+    of = planned(claim(group(row("same"), row("small"), metric="file")))
     sizes = {"read": 2_048_000, "read@mode=same": 1_024_000, "read@mode=small": 2_048_000}
-    for case in planned["cases"]:
+    for case in of["cases"]:
         case["database_bytes"] = sizes.get(case["id"], 4096)
-    lines = runs.samples(planned, claim_runs.times(planned))
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    half, same = analyse(run).claims[0].groups[0].rows
-    assert half.ratio is not None
-    assert half.ratio.value == pytest.approx(2)
-    assert half.ratio.low == pytest.approx(2 * (1 - 4096 / 1_024_000), rel=1e-4)
+    half, same = by_plan(of).groups[0].rows
+    assert value(half) == pytest.approx(2)
+    assert both_ends(half.ratio)[0] == pytest.approx(2 * (1 - 4096 / 1_024_000), rel=1e-4)
     assert half.verdict == "reproduced"
-    assert half.base_time is not None
-    assert half.base_time.value == 2_048_000
+    assert sure(half.base_time).value == 2_048_000
     assert (same.verdict, same.reason) == ("no effect", "within the margin of 1")
 
 
@@ -200,9 +205,8 @@ def test_a_group_is_measured_on_each_of_its_runners() -> None:
 
 def test_rows_of_all_claims_are_corrected_together() -> None:
     def first(*claims: Json) -> Row:
-        planned = {**claim_runs.planned(*claims), "canary": None}
-        lines = runs.samples(planned, claim_runs.times(planned, 0.12))
-        return analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows[0]
+        of = {**planned(*claims), "canary": None}
+        return first_row(of, time=claim_runs.times(of, 0.12), told=True)
 
     weak = claim(group(row("same", ends=[1.6, 2.4])), name="weak")
     metrics = ("steady", "loop", "p50", "p99", "p999", "max")
@@ -211,8 +215,7 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
     ]
     again = group(*[row("noisy", 1.2, name=f"again {n}") for n in range(40)])
     alone, beside = first(weak), first(weak, claim(*noisy, name="crowd"))
-    assert (alone.verdict, alone.reason) == ("reproduced", "")
-    assert beside.verdict == "compatible"
+    assert (alone.verdict, alone.reason, beside.verdict) == ("reproduced", "", "compatible")
     assert re.search(
         r"; reproduced by its own interval, which the correction draws out to "
         r"\[[\d.]+, [\d.]+\]$",
@@ -224,44 +227,33 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
     )
 
 
-def test_the_control_of_a_case_repeats_the_runner_that_its_figures_are_about() -> None:
-    planned = claim_runs.planned(claim(group(row("same"), runners=["slow"])))
-    usual = claim_runs.times(planned)
+@pytest.mark.parametrize("whose", ["fast", "the runner that a case's figures are about"])
+def test_the_control_of_a_case_repeats_the_runner_that_its_figures_are_about(whose: str) -> None:
+    """The canary of "fast" takes three times its time, that of "slow" does not."""
+    canaries = {} if whose == "fast" else dict.fromkeys(claim_runs.TIMES, "slow")
+    of = {**planned(claim(group(row("same"), runners=["slow"]))), "canaries": canaries}
+    usual = claim_runs.times(of)
 
-    def found(canaries: Json) -> tuple[object, str]:
-        """The canary of "fast" takes three times its time, that of "slow" does not."""
-        own = {**planned, "canaries": canaries}
+    def time(case: int, label: str, block: int) -> float:
+        times = 1.0 if label != "canary" else 2 if canaries else 3 + block % 3 / 100
+        return usual(case, label, block) * times
 
-        def time(case: int, label: str, block: int) -> float:
-            times = 1.0 if label != "canary" else 2 if canaries else 3 + block % 3 / 100
-            return usual(case, label, block) * times
-
-        lines = runs.samples(own, time)
-        report = analyse(runs.from_records(own, claim_runs.checked(own), lines, {}))
-        whose = canary(report).partition(" against")[0]
-        return report.claims[0].groups[0].rows[0].verdict, whose
-
+    report = analyse(claim_runs.run(of, samples(of, time), told=False))
     # it says how the intervals are, and takes no word away
-    assert found({}) == ("reproduced", "A/A control: fast")
-    assert found(dict.fromkeys(claim_runs.TIMES, "slow")) == (
-        "reproduced",
-        "A/A control: the runner that a case's figures are about",
-    )
+    assert report.claims[0].groups[0].rows[0].verdict == "reproduced"
+    assert canary(report).partition(" against")[0] == f"A/A control: {whose}"
 
 
 def sitting(sessions: int, *ratios: float) -> Row:
     """A row of 36 blocks whose ratio is another in each third."""
-    planned: Json = claim_runs.planned(claim(group(row("same"))), blocks=36)
-    planned["sessions"] = sessions
-    usual, names = claim_runs.times(planned, 0.005), [case["id"] for case in planned["cases"]]
+    of: Json = {**planned(claim(group(row("same"))), blocks=36), "sessions": sessions}
+    usual, names = claim_runs.times(of, 0.005), [case["id"] for case in of["cases"]]
 
     def time(case: int, label: str, block: int) -> float:
         own = usual(case, label, block)
         return own / ratios[block // 12] if names[case] == "read@mode=same" else own
 
-    lines = runs.samples(planned, time)
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    return analyse(run).claims[0].groups[0].rows[0]
+    return first_row(of, time=time)
 
 
 def test_sessions_that_disagree_leave_a_claim_open() -> None:
@@ -273,8 +265,7 @@ def test_sessions_that_disagree_leave_a_claim_open() -> None:
 
 def test_sessions_that_agree_settle_a_claim() -> None:
     found = sitting(3, 1.0, 1.0, 1.0)
-    assert found.verdict == "reproduced"
-    assert value(found) == pytest.approx(2.0, rel=0.01)
+    assert (found.verdict, value(found)) == ("reproduced", pytest.approx(2.0, rel=0.01))
 
 
 def test_few_blocks_give_no_verdict() -> None:
@@ -303,47 +294,33 @@ METRICS = [
 def test_each_metric(metric: str, base_ns: float, unit: str) -> None:
     (found,) = of(claim(group(row("same"), metric=metric))).groups
     assert (found.metric, found.unit) == (metric, unit)
-    base = found.rows[0].base_time
-    assert base is not None
-    assert base.value == pytest.approx(base_ns, rel=0.02)
+    assert sure(found.rows[0].base_time).value == pytest.approx(base_ns, rel=0.02)
     assert found.rows[0].verdict == "reproduced"
 
 
 def test_time_per_row_is_of_the_rows_that_were_verified() -> None:
-    planned = claim_runs.planned(claim(group(row("same"), per="row")))
-    checks = [
-        {**one, "rows": 5000 if one["case"] == "read" else 100}
-        for one in claim_runs.checked(planned)
-    ]
-    lines = runs.samples(planned, claim_runs.times(planned))
-    (found,) = analyse(runs.from_records(planned, checks, lines, {})).claims[0].groups
+    of = planned(claim(group(row("same"), per="row")))
+    checks = change(claim_runs.checked(of), {"rows": 5000}, case="read")
+    run = runs.make(of, verify=checks, time=claim_runs.times(of))
+    (found,) = analyse(run).claims[0].groups
     assert found.unit == "row"
-    base, new = found.rows[0].base_time, found.rows[0].new_time
-    assert base is not None
-    assert new is not None
-    assert base.value == pytest.approx(1000 / 50, rel=0.02)
-    assert new.value == pytest.approx(500, rel=0.02)
+    assert sure(found.rows[0].base_time).value == pytest.approx(1000 / 50, rel=0.02)
+    assert sure(found.rows[0].new_time).value == pytest.approx(500, rel=0.02)
 
 
 def test_a_quantile_is_never_told_more_finely_than_a_bucket() -> None:
-    planned = claim_runs.planned(claim(group(row("same"), metric="p99")))
-    lines = runs.samples(planned, lambda c, _label, _block: 500.0 if c else 1000.0)
-    (found,) = analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows
+    of = planned(claim(group(row("same"), metric="p99")))
+    found = first_row(of, lines=samples(of, lambda c, _, __: 500.0 if c else 1000.0), told=True)
     assert found.verdict == "reproduced"
-    assert found.ratio is not None
-    assert found.ratio.low == pytest.approx(2 * (1 - 1 / 128), rel=1e-3)
-    assert found.ratio.high == pytest.approx(2 * (1 + 1 / 128), rel=1e-3)
+    expected = (2 * (1 - 1 / 128), 2 * (1 + 1 / 128))
+    assert both_ends(found.ratio) == pytest.approx(expected, rel=1e-3)
 
 
 # not testable here -------------------------------------------------------------------------------
 
 ABSENT: list[tuple[Json, Json, str]] = [
     (group(row("same"), cores=16), {}, "needs 16 cores; this machine has 4"),
-    (
-        group(row("broken")),
-        {},
-        "fast in read@mode=broken: unsupported: there is no such mode",
-    ),
+    (group(row("broken")), {}, "fast in read@mode=broken: unsupported: there is no such mode"),
     (group(row("unknown")), {}, "read@mode=unknown is not part of this run"),
     (group(row("same"), runners=["other"]), {}, "other is not part of this run"),
     (
@@ -363,12 +340,12 @@ def test_what_cannot_be_tested_here_says_why(asked: Json, changes: Json, reason:
 
 
 def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
-    planned = claim_runs.planned(claim(group(row("same"), metric="loop")))
-    lines = runs.samples(planned, claim_runs.times(planned))
+    of = planned(claim(group(row("same"), metric="loop")))
+    lines = samples(of, claim_runs.times(of))
     for line in lines[:2]:
         line["iteration_median_ns"] = 0
-    (found,) = analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows
-    assert found.ratio is not None
+    found = first_row(of, lines, told=True)
+    assert found.ratio
     assert 0 < found.blocks < claim_runs.BLOCKS
 
 
@@ -381,23 +358,21 @@ def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
     ],
 )
 def test_processes_that_did_different_work_are_not_compared(of_one: Json, told: str) -> None:
-    planned = claim_runs.planned(claim(group(row("same"), metric="wall")))
-    planned["counts"] = {"read": {"fast": runs.counts(50, **{"warmup_iterations": 0, **of_one})}}
-    lines = runs.samples(planned, claim_runs.times(planned))
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    (found,) = analyse(run).claims[0].groups[0].rows
+    fewer = {"read": {"fast": counts(50, **{"warmup_iterations": 0, **of_one})}}
+    found = first_row({**planned(claim(group(row("same"), metric="wall"))), "counts": fewer})
     assert found.verdict == "not testable here"
     assert told in found.reason
 
 
 def test_a_side_that_still_became_faster_is_not_compared() -> None:
-    planned = claim_runs.planned(claim(group(row("same")), group(row("same"), metric="cpu time")))
-    lines = runs.samples(planned, claim_runs.times(planned))
-    for line in lines:
-        warms = (line.get("case"), line.get("label")) == ("read@mode=same", "fast")
-        line["drift"] = (0.9 if warms else 1.0) + line.get("block", 0) % 3 / 1000
-    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
-    timed, cpu = (group.rows[0] for group in analyse(run).claims[0].groups)
+    of = planned(claim(group(row("same")), group(row("same"), metric="cpu time")))
+
+    def drift(line: Json) -> Json:
+        warms = (line["case"], line["label"]) == ("read@mode=same", "fast")
+        return {"drift": (0.9 if warms else 1.0) + line["block"] % 3 / 1000}
+
+    lines = change(samples(of, claim_runs.times(of)), drift)
+    timed, cpu = (group.rows[0] for group in by_plan(of, lines).groups)
     assert timed.verdict == "not testable here"
     told = "fast in read@mode=same was still warming up: its second half took 9.9 % less time"
     assert told in timed.reason
@@ -409,14 +384,10 @@ def iterating(
 ) -> Row:
     """A row of two cells with those operations in an iteration."""
     asked = group({"name": "a row", "published": 2.0}, new={"case": case}, **changes)
-    planned = claim_runs.planned(claim(asked))
-    planned["cases"] = [{**case, "writes": writes} for case in planned["cases"]]
-    planned["counts"] = {
-        name: {"fast": runs.counts(operations)}
-        for name, operations in (("read", base), (case, new))
-    }
-    lines = runs.samples(planned, claim_runs.times(planned))
-    return analyse(claim_runs.run(planned, lines)).claims[0].groups[0].rows[0]
+    of = planned(claim(asked))
+    of["cases"] = [{**case, "writes": writes} for case in of["cases"]]
+    of["counts"] = {name: {"fast": counts(n)} for name, n in (("read", base), (case, new))}
+    return first_row(of, told=True)
 
 
 @pytest.mark.parametrize("metric", ["steady", "loop", "p99", "max"])
@@ -426,13 +397,13 @@ def test_cells_that_did_other_numbers_of_operations_are_not_compared(metric: str
         "not testable here",
         "the two were given different numbers of operations in an iteration",
     )
-    assert iterating(4000, 4000, metric=metric).ratio is not None
+    assert iterating(4000, 4000, metric=metric).ratio
     # what only reads leaves nothing behind
-    assert iterating(8000, 4000, metric=metric, writes=False).ratio is not None
+    assert iterating(8000, 4000, metric=metric, writes=False).ratio
 
 
 def test_threads_that_each_do_the_same_are_compared() -> None:
-    assert iterating(100, 200, "read@workers=2").ratio is not None
+    assert iterating(100, 200, "read@workers=2").ratio
     assert iterating(100, 300, "read@workers=2").verdict == "not testable here"
 
 
@@ -548,16 +519,13 @@ def test_a_ranking_is_fastest_first_and_names_what_is_missing() -> None:
 
 
 def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -> None:
-    planned = claim_runs.planned(claim_runs.EVERYTHING)
+    of = planned(claim_runs.EVERYTHING)
     # 4 iterations of 100 operations
-    planned["counts"] = {
-        name: {"fast": runs.counts(100, iterations=4)} for name in claim_runs.TIMES
-    }
-    lines = runs.samples(planned, claim_runs.times(planned))
+    of["counts"] = {name: {"fast": counts(100, iterations=4)} for name in claim_runs.TIMES}
     # of an iteration
     switches = {"switches_voluntary": 200, "switches_involuntary": 5}
-    lines = [{**line, **switches} if "case" in line else line for line in lines]
-    (found,) = analyse(claim_runs.run(planned, lines)).claims
+    lines = change(samples(of, claim_runs.times(of)), lambda _: switches)
+    found = by_plan(of, lines, told=True)
     place, point = found.rankings[0].places[1], found.threads[0].lines[0].points[1]
     assert (place.label, point.threads) == ("mode=none", 2)
     assert place.load.cpu == pytest.approx(1000, rel=0.02)
@@ -567,17 +535,16 @@ def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -
 
 
 def test_a_writer_and_its_pace_stand_in_a_ranking() -> None:
-    planned = claim_runs.planned(claim_runs.EVERYTHING)
-    lines = runs.samples(planned, claim_runs.times(planned))
+    of = planned(claim_runs.EVERYTHING)
+    lines = samples(of, claim_runs.times(of))
     for number, line in enumerate(lines):
         busy = 0.3 if number % 12 == 0 else 0.0
         line |= {"writer_p99_ns": 7, "busy": busy, "pacing_ns": 900}
-    places = analyse(claim_runs.run(planned, lines)).claims[0].rankings[0].places
-    assert {place.writer_p99 and place.writer_p99.value for place in places} == {7}
+    places = by_plan(of, lines, told=True).rankings[0].places
+    assert {sure(place.writer_p99).value for place in places} == {7}
     assert {place.pacing for place in places} == {900}
     # what befell few blocks is not lost in a median
-    assert max(place.busy or 0 for place in places) > 0
-    assert None not in {place.busy for place in places}
+    assert max(sure(place.busy) for place in places) > 0
 
 
 def test_points_beyond_the_cores_are_marked() -> None:
@@ -594,19 +561,11 @@ def test_points_beyond_the_cores_are_marked() -> None:
 
 
 def test_threads_are_those_of_all_processes() -> None:
-    table = {
-        "title": "T",
-        "metric": "p99",
-        "kind": "scaling",
-        "cases": ["read", "read@workers=2"],
-        "runners": ["fast"],
-    }
-    planned = claim_runs.planned(claim(group(row("same")), tables=[table]))
-    for one in planned["cases"]:
-        one["processes"] = 2
-    lines = runs.samples(planned, claim_runs.times(planned))
-    run = claim_runs.run(planned, lines, machine={"cores": "2"})
-    (found,) = analyse(run).claims[0].threads
+    table = {"title": "T", "metric": "p99", "kind": "scaling", "runners": ["fast"]}
+    tables = [{**table, "cases": ["read", "read@workers=2"]}]
+    of = planned(claim(group(row("same")), tables=tables))
+    of["cases"] = [{**case, "processes": 2} for case in of["cases"]]
+    (found,) = by_plan(of, told=True, machine={"cores": "2"}).threads
     assert [(p.threads, p.over) for p in found.lines[0].points] == [(2, False), (4, True)]
     assert not found.rates
     assert found.lines[0].points[0].value.value == pytest.approx(2000, rel=0.02)
