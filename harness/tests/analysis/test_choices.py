@@ -1,12 +1,13 @@
 """Decisions by presets on synthetic runs whose truth is known."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
@@ -18,6 +19,7 @@ from sqlitmus.results.recommendation import Again, Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
 from sqlitmus.stats.estimate import Array, normal
 from sqlitmus.vocabulary.verdicts import Verdict
+from tests.analysis.runs import sure
 from tests.stats.noise import spikes
 
 GROUPS = ["start-up", "reads", "reads", "lists", "writes", "writes", "controls"]
@@ -219,22 +221,73 @@ def of_variants(**changes: float) -> Run:
     return Run(levels, 30, noise=0.004, groups=groups, ids=VARIANTS)
 
 
-def test_who_catches_up_in_a_variant_is_told() -> None:
-    said, _ = of_variants().decided()
-    (caught,) = said.choices[0].catching
-    assert (caught.after.runner, caught.case, caught.variant) == ("r1", "list", "list@shape=array")
-    assert "In list@shape=array, r1 is equivalent to r0; in list it takes 2.0" in text(said)
-    assert not said.choices[1].catching  # lists are not called
+def levels_of(runners: int, *changes: tuple[Any, float]) -> Array:
+    """Equal levels, but for those at such places."""
+    levels = equal(runners)
+    for place, level in changes:
+        levels[place] = level
+    return levels
 
 
-@pytest.mark.parametrize(("array", "words"), [(0.8, "r1 takes 0.8"), (1.2, None)])
-def test_who_is_ahead_there_is_told_and_who_stays_behind_is_not(
-    array: float, words: str | None
-) -> None:
-    said, _ = of_variants(array=array).decided()
-    caught = said.choices[0].catching
-    assert bool(caught) is (words is not None)
-    assert words is None or f"In list@shape=array, {words}" in text(said)
+def without_lists() -> tuple[Weighed, Weighing]:
+    """r1, the fastest, did not complete the lists."""
+    run = Run(equal(3) / np.array([1, 1.5, 1]))
+    times = run.times()
+    times[3, 1] = np.nan
+    return run.decided(times=times)
+
+
+ALL, FAST = slice(None), 500.0
+DECIDED: dict[str, Callable[[], tuple[Weighed, Weighing]]] = {
+    "r1 catches up in a variant": of_variants().decided,
+    "r1 is ahead there": of_variants(array=0.8).decided,
+    "r1 stays behind there": of_variants(array=1.2).decided,
+    "the fastest exceeds a limit": lambda: Run(
+        levels_of(3, ((ALL, 1), FAST), ((ALL, 2), 833.0)), memory={"r1": 200.0}
+    ).decided(preset(memory_mib=100.0)),
+    "a limit is of the longest start": lambda: Run(levels_of(2, ((0, 0), 2e6))).decided(
+        preset(start_ms=1.0)
+    ),
+    "all exceed a limit": lambda: Run(equal(2)).decided(preset(memory_mib=1.0)),
+    "cases were not measured": Run(
+        levels_of(2, ((ALL, 1), FAST))[:4], groups=GROUPS[:4]
+    ).decided,
+    "a runner did not complete a case": without_lists,
+    "no part is most of the time": Run(
+        levels_of(2, ((ALL, 1), 667.0), ((3, 0), 2000.0), ((3, 1), 1333.0)), noise=0.002
+    ).decided,
+    "an old engine": Run(levels_of(2, ((ALL, 1), FAST)), sqlite={"r0": "3.35.5"}).decided,
+    "an engine that is not old": Run(
+        levels_of(2, ((ALL, 1), FAST)), sqlite={"r0": "3.50.5"}
+    ).decided,
+    "what is not called would change it": Run(
+        levels_of(2, ((ALL, 1), 833.0), ((0, 1), 4000.0))
+    ).decided,
+    "what would tell those in front apart": Run(levels_of(2, ((0, 1), 4000.0))).decided,
+    "a call is an operation with all of its units": Run(
+        equal(2), noise=0.002, units={"bulk": 100}
+    ).decided,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_is_decided_and_said(name: str, snapshot: SnapshotAssertion) -> None:
+    said, _ = DECIDED[name]()
+    assert [
+        {
+            "front": choice.ranking.front,
+            "lacking": choice.lacking,
+            "excluded": [(out.runner, out.why, out.cases) for out in choice.ranking.excluded],
+            "changes": [(change.case, change.runner) for change in choice.ranking.changes],
+            "catching": [(one.after.runner, one.case, one.variant) for one in choice.catching],
+            "cost": [
+                [f"{value:.3g}" for value in (sure(cost.time).value, sure(cost.cpu))]
+                for cost in choice.costs
+            ],
+            "sentences": choice_sentences(choice, said),
+        }
+        for choice in said.choices
+    ] == snapshot
 
 
 def test_who_is_settled_is_not_asked_again() -> None:
@@ -257,54 +310,6 @@ def test_one_block_ranks_nobody() -> None:
         assert {row.cells[1].text for row in costs.rows} == {"\u2013"}
 
 
-def test_a_limit_that_the_fastest_exceeds_is_in_the_sentence() -> None:
-    levels = equal(3)
-    levels[:, 1] /= 2
-    levels[:, 2] /= 1.2
-    said, _ = Run(levels, memory={"r1": 200.0}).decided(preset(memory_mib=100.0))
-    assert said.choices[0].ranking.front == ["r2"]
-    assert "r2 is fastest: " in text(said)
-    assert "r1 is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text(said)
-
-
-def test_a_start_limit_is_of_the_longest_start() -> None:
-    levels = equal(2)
-    levels[0, 0] = 2e6
-    said, _ = Run(levels).decided(preset(start_ms=1.0))
-    assert [out.why for out in said.choices[0].ranking.excluded] == ["start-up"]
-    assert "r1 alone is left, and no other can be compared with it." in text(said)
-
-
-def test_nobody_is_recommended_where_all_exceed_a_limit() -> None:
-    said, _ = Run(equal(2)).decided(preset(memory_mib=1.0))
-    told = "no runner is recommended: no runner can be compared in all of these within the limits."
-    assert told in text(said)
-
-
-def test_a_case_that_was_not_measured_ranks_nobody() -> None:
-    levels = equal(2)[:4]
-    levels[:, 1] /= 2
-    said, _ = Run(levels, groups=GROUPS[:4]).decided()
-    reading, writing, starting = said.choices
-    assert (reading.lacking, writing.lacking, starting.lacking) == (["put"], ["put", "bulk"], [])
-    assert not reading.ranking.front
-    assert starting.ranking.front == ["r1"]
-    assert "this run has no case put, so no runner is ranked." in text(said)
-    assert "this run has no cases put and bulk, so" in choice_sentences(writing, said)[0]
-
-
-def test_who_did_not_complete_a_case_is_left_out_of_what_calls_it() -> None:
-    run = Run(equal(3) / np.array([1, 1.5, 1]))
-    times = run.times()
-    times[3, 1] = np.nan
-    said, _ = run.decided(times=times)
-    reading, writing, _ = said.choices
-    assert [(out.runner, out.cases) for out in reading.ranking.excluded] == [("r1", ["list"])]
-    assert set(reading.ranking.front) == {"r0", "r2"}
-    assert "r1 is left out: it has no time to compare for lists of 100 rows." in text(said)
-    assert writing.ranking.front == ["r1"]
-
-
 def test_a_sum_of_calls_decides_and_not_a_mean_of_ratios() -> None:
     levels = equal(2)
     levels[:, 1] /= 2
@@ -317,25 +322,6 @@ def test_a_sum_of_calls_decides_and_not_a_mean_of_ratios() -> None:
     assert "Most of this time goes to lists of 100 rows: 91 to 96 %." in text(said)
 
 
-def test_a_call_is_an_operation_with_all_of_its_units() -> None:
-    said, _ = Run(equal(2), noise=0.002, units={"bulk": 100}).decided()
-    spent = said.choices[1].costs[0]
-    assert spent.time
-    assert spent.time.value == pytest.approx(1000 * (800 + 200 + 100 * 100), rel=0.1)
-    assert spent.cpu == pytest.approx(5e3 * (800 + 200 + 100 * 100))
-    assert spent.parts["bulk"] == pytest.approx(10 / 11, rel=0.05)
-
-
-def test_where_no_part_is_most_of_the_time_the_first_ones_parts_are_told() -> None:
-    levels = equal(2)
-    levels[:, 1] /= 1.5
-    levels[3] *= 2
-    said, _ = Run(levels, noise=0.002).decided()
-    part = r"\d\d % to "
-    told = f"r1's time goes {part}point reads, {part}lists of 100 rows and {part}writes\\."
-    assert re.search(told, text(said))
-
-
 def test_the_calls_at_which_another_is_ahead_are_told() -> None:
     levels = equal(2)
     levels[:, 1] /= 1.2
@@ -346,27 +332,6 @@ def test_the_calls_at_which_another_is_ahead_are_told() -> None:
     assert change.calls == pytest.approx(850 * 1000 / 6 / 500, rel=0.15)
     told = "With more than about 2.0 writes per 1,000 requests, r0 would be ahead of r1: for "
     assert re.search(told + "writes alone, it takes 0.66", text(said))
-
-
-def test_an_operation_that_is_not_called_may_change_it_too() -> None:
-    levels = equal(2)
-    levels[:, 1] /= 1.2
-    levels[0] = [1000.0, 4000.0]
-    said, _ = Run(levels).decided()
-    assert [(c.case, c.runner) for c in said.choices[0].ranking.changes] == [("start", "r0")]
-
-
-def test_what_would_tell_those_in_front_apart_is_told() -> None:
-    levels = equal(2)
-    levels[0] = [1000.0, 4000.0]
-    said, _ = Run(levels).decided()
-    assert set(said.choices[0].ranking.front) == {"r0", "r1"}
-    assert "For process starts alone, r0 is ahead of r1." in text(said)
-    both = (
-        r"r. and r. are (equivalent \(within 2 %\)|tied): "
-        r"\S+ to \S+ of database time"
-    )
-    assert re.search(both + " per 1,000 requests", text(said).replace("\u202f", ""))
 
 
 def test_operations_that_tell_the_same_are_one_sentence() -> None:
@@ -411,15 +376,6 @@ def test_own_calls_are_judged_by_the_intervals_of_the_family() -> None:
     without, same = run.decided(presets)
     assert (parts.level, with_own.choices[1:]) == (same.level, without.choices)
     assert with_own.choices[0].ranking == without.choices[0].ranking
-
-
-def test_an_old_engine_is_named_where_it_takes_part() -> None:
-    levels = equal(2)
-    levels[:, 1] /= 2
-    said, _ = Run(levels, sqlite={"r0": "3.35.5"}).decided()
-    assert "r0 has SQLite 3.35.5, years older than 3.54.1" in text(said)
-    said, _ = Run(levels, sqlite={"r0": "3.50.5"}).decided()
-    assert "SQLite" not in text(said)
 
 
 def test_every_preset_stands_beside_the_one_in_front() -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis.cells import alike, sentences, whole
 from sqlitmus.catalog.cases import Counts, PlannedCase
@@ -213,11 +214,6 @@ def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
     assert whole(cold, Counts.model_validate(counts(warmup_ms=1))) is None
 
 
-TIMED = "A process times 2,000 operations after a warm-up of 2,000 to 4,000."
-WALKED = " It binds all parameters, which begin again after 4,000 operations."
-HALF = f"{WALKED[:-1]}, and times 50 % of them."
-
-
 @pytest.mark.parametrize(
     ("checkpoints", "said"), [((), False), ((None, 0.0), True), ((0.0, 1.0), False)]
 )
@@ -230,49 +226,27 @@ def test_a_page_says_where_no_checkpoint_is_timed(
     assert ("No checkpoint falls into them." in sentences(of, each, measures)) == said
 
 
-@pytest.mark.parametrize(
-    ("walk", "changes", "said"),
-    [
-        (2_000, {}, TIMED + WALKED.replace("4,000", "2,000")),
-        (4_000, {}, TIMED + HALF),
-        (
-            8_000,
-            {},
-            TIMED + " It binds 50 % of the parameters, which are for 8,000 operations.",
-        ),
-        (1, {}, TIMED),
-        # lead-ins are no part of what is timed: laps of 3 iterations, each 5 after the last
-        (
-            4_000,
-            {"rounds": 4, "lead_in": 2},
-            (
-                "A process times 1,200 operations after a warm-up of 2,000 to 4,000."
-                f"{WALKED[:-1]}, and times 30 % of them."
-            ),
-        ),
-        # of two pools, one begins again after 1,000 operations
-        (
-            8_000,
-            {"walks": [1_000, 8_000]},
-            (
-                f"{TIMED} It binds 50 % of the parameters that begin again after 8,000 operations, "
-                "and all others."
-            ),
-        ),
-        (4_000, {"warmup_ms": 5}, ""),  # as many operations as that takes
-    ],
-)
-def test_a_page_says_what_a_process_does(walk: int, changes: Json, said: str) -> None:
-    walks = {"walks": changes.pop("walks", [])}
+WORK: dict[str, tuple[int, Json]] = {
+    "binds all parameters once": (2_000, {}),
+    "times half of them": (4_000, {}),
+    "binds some": (8_000, {}),
+    "has no parameters": (1, {}),
+    # lead-ins are no part of what is timed: laps of 3 iterations, each 5 after the last
+    "takes turns": (4_000, {"rounds": 4, "lead_in": 2}),
+    "one of two pools begins again after 1,000 operations": (8_000, {"walks": [1_000, 8_000]}),
+    "warms up by time, with as many operations as that takes": (4_000, {"warmup_ms": 5}),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_a_page_says_what_a_process_does(name: str, snapshot: SnapshotAssertion) -> None:
+    walk, changes = WORK[name]
     each = {"operations": 100, "iterations": 20, **changes}
-    told = {
-        "node": counts(**each, warmup_iterations=20),
-        "bun": counts(**each, warmup_iterations=40),
-    }
-    of = plan(
-        ["node", "bun"], cases=[{**case("get-pk"), "walk": walk, **walks}], counts={"get-pk": told}
-    )
-    assert analyse(make(of, time=noisy())).cases[0].work == said
+    walks = {"walk": walk, "walks": each.pop("walks", [])}
+    warmups = {"node": 20, "bun": 40}
+    told = {who: counts(**each, warmup_iterations=n) for who, n in warmups.items()}
+    of = plan(["node", "bun"], cases=[case("get-pk", **walks)], counts={"get-pk": told})
+    assert analyse(make(of)).cases[0].work == snapshot
 
 
 def test_what_a_reset_writes_is_not_given_as_its_cases_own() -> None:

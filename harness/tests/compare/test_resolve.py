@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
@@ -174,38 +175,20 @@ def test_a_title_keeps_the_whole_path(known: Catalog, tools: Tools, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("rust@1.2", "rust has no versions to choose from: only those of runtimes and drivers"),
-        ("node@25", "npm has no node 25; the nearest are 24.1.0, 24.2.0"),
-        ("node=TMP/gone", "node=TMP/gone: there is no file TMP/gone; name the executable to start"),
-        ("node=TMP/sources", "node=TMP/sources: TMP/sources is a folder; name the executable to"),
-        ("node=TMP/plain", "node=TMP/plain: TMP/plain is no executable; name the one to start"),
-        (
-            "node-better-sqlite3=TMP/sources",
-            "node-better-sqlite3=TMP/sources: TMP/sources does not hold the package better-sqlite3",
-        ),
-        (
-            "rust+thraeding=x",
-            "rust+thraeding=x: there is no engine option 'thraeding'; did you mean threading?",
-        ),
-        (
-            "rust+threading=serialised",
-            (
-                "rust+threading=serialised: threading is serialized, multi-thread or "
-                "single-thread, not 'serialised'; did you mean serialized?"
-            ),
-        ),
-        ("rust+memstatus=2", "rust+memstatus=2: memstatus is 0 or 1, not 2"),
+        *("rust@1.2", "node@25", "node=TMP/gone", "node=TMP/sources", "node=TMP/plain"),
+        *("node-better-sqlite3=TMP/sources", "rust+thraeding=x", "rust+threading=serialised"),
+        "rust+memstatus=2",
     ],
-)  # fmt: skip
+)
 def test_what_does_not_exist_is_a_usage_error(
-    known: Catalog, tools: Tools, tmp_path: Path, text: str, message: str
+    known: Catalog, tools: Tools, tmp_path: Path, text: str, snapshot: SnapshotAssertion
 ) -> None:
     (tmp_path / "plain").touch()
     with refused() as raised:
         resolve(["node", text.replace("TMP", str(tmp_path))], known, tools)
-    assert str(raised.value).replace(str(tmp_path), "TMP").startswith(message)
+    assert str(raised.value).replace(str(tmp_path), "TMP") == snapshot
 
 
 @pytest.mark.parametrize(

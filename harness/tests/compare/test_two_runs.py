@@ -380,31 +380,19 @@ def test_texts_that_name_a_subject(text: str, expected: Subject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("nod", "there is no runner 'nod'; did you mean node?"),
-        (
-            "",
-            "there is no runner ''; expected one of node, node-better-sqlite3, rust, rust-ffi",
-        ),
-        ("rust-fi+a=1", "there is no runner 'rust-fi'; did you mean rust-ffi or rust?"),
-        ("node@", "no version after node@"),
-        ("node=", "no path after node="),
-        ("node=+threading=x", "no path after node="),
-        ("node@file:../evil", "'file:../evil' is no version and no range of npm's"),
-        ("node@-g", "'-g' is no version and no range of npm's"),
-        ("node@24+threading", "'24+threading' is no version and no range of npm's"),
-        ("rust+threading", "+threading has no value"),
-        ("rust+threading=", "+threading= has no value that is a word"),
-        ("rust+threading=a b", "+threading=a b has no value that is a word"),
-        ("rust+a=1+a=2", "+a is given twice; keep one"),
+        *("nod", "", "rust-fi+a=1", "node@", "node=", "node=+threading=x", "node@file:../evil"),
+        *("node@-g", "node@24+threading", "rust+threading", "rust+threading="),
+        *("rust+threading=a b", "rust+a=1+a=2"),
     ],
 )
-def test_texts_that_name_none_are_told_with_examples(text: str, message: str) -> None:
+def test_texts_that_name_none_are_told_with_examples(
+    text: str, snapshot: SnapshotAssertion
+) -> None:
     with refused() as raised:
         parse(text, RUNNERS)
-    end = "" if "twice" in message else f"; {EXPECTED}"
-    assert str(raised.value) == f"{text!r}: {message}{end}"
+    assert str(raised.value).replace(EXPECTED, "EXPECTED") == snapshot
 
 
 WORDS = st.text(string.ascii_letters + "_", min_size=1, max_size=8)
