@@ -7,7 +7,6 @@ import pytest
 
 from sqlitmus.analysis.assemble import measures
 from sqlitmus.analysis.pairs import Question
-from sqlitmus.render.document import symbols
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Alike
@@ -328,32 +327,6 @@ def test_overhead_has_the_verdict_of_the_time_against_the_floor() -> None:
 
 
 # what is said of it -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("correction", "told", "method"),
-    [
-        (
-            "none",
-            "Verdicts are not corrected for the number of comparisons: each difference has a ",
-            "of 20 comparisons between equal things expect one false difference",
-        ),
-        (
-            "holm",
-            "Verdicts are corrected for 6 comparisons by Holm (5 % any false alarm).",
-            "by Holm's procedure: the chance of any false difference among all of them",
-        ),
-        (
-            "bh",
-            "Verdicts are corrected for 6 comparisons by Benjamini\u2013Hochberg (5 % false among ",
-            "by Benjamini and Hochberg's procedure: of the differences that are claimed",
-        ),
-    ],
-)
-def test_the_correction_is_told(correction: str, told: str, method: str) -> None:
-    report = analyse(run(lines(), correction=correction))
-    assert symbols.correction(report).startswith(told)
-    assert method in "\n".join(report.method)
 
 
 def test_a_corrected_report_calls_fewer_things_different() -> None:

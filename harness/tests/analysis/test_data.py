@@ -1,12 +1,15 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis.data import Samples
 from sqlitmus.catalog import presets
 from sqlitmus.catalog.presets import Preset
+from sqlitmus.render.document import symbols
 from sqlitmus.results.recommendation import Weighed
 from sqlitmus.results.report import Fact
 from tests.analysis.runs import (
@@ -220,15 +223,30 @@ def test_a_missing_reference_gives_way_to_the_next_runner() -> None:
     assert analyse(make(plan(runners=runners))).reference == "bun"
 
 
-def test_method_names_the_plans_own_figures_and_how_long_the_lead_ins_of_turns_last() -> None:
-    asked = counts(100, iterations=24, rounds=8, lead_in=3)
-    ns = {"node": 2e6 / 100, "bun": 5e6 / 100}  # of the case's 100 operations
-    of = {"get-pk": {who: {**asked, "operation_ns": each} for who, each in ns.items()}}
-    text = "\n".join(analyse(make(plan(margin=0.035, seed=99, counts=of))).method)
-    for words in (
-        "12 blocks were planned", "seed 99", "within 3.5 %", "Lead-ins last 6 to 15 ms."
-    ):  # fmt: skip
-        assert words in text
+TURNS = counts(100, iterations=24, rounds=8, lead_in=3)
+METHODS: dict[str, dict[str, Any]] = {
+    "a margin and a seed": {"margin": 0.035, "seed": 99},
+    **{f"correction {name}": {"correction": name} for name in ("none", "holm", "bh")},
+    "a gate of three looks": {"gate": 0.05, "looks": 3},
+    "two looks": {"looks": 2},
+    "three looks": {"looks": 3},
+    "three sessions": {"sessions": 3},
+    "a p99": {"cases": [case("mixed", metric="p99")]},
+    # of the case's 100 operations, 6 and 15 ms
+    "turns of two lengths": {
+        "counts": {
+            "get-pk": {
+                name: {**TURNS, "operation_ns": ns} for name, ns in (("node", 2e4), ("bun", 5e4))
+            }
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_method_in_words(name: str, snapshot: SnapshotAssertion) -> None:
+    report = analyse(make(plan(**METHODS[name])))
+    assert (report.method, symbols.correction(report)) == snapshot
 
 
 def test_nothing_measured_at_all_is_still_a_report() -> None:

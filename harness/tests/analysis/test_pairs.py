@@ -225,14 +225,6 @@ def test_blocks_that_cannot_be_divided_are_refused() -> None:
         make(plan(blocks=35, sessions=3), lines=[])
 
 
-def test_the_report_says_what_its_intervals_are_of() -> None:
-    report = reported(by_session(1, 1, 1), 3)
-    assert report.sessions == 3
-    text = "The blocks are those of 3 sessions, combined by random effects: "
-    assert text in "\n".join(report.method)
-    assert "sessions, combined" not in "\n".join(reported(by_session(1), 1).method)
-
-
 # counts of each runner --------------------------------------------------------------------------
 
 

@@ -239,15 +239,6 @@ def test_each_of_several_looks_gives_verdicts_at_pococks_level() -> None:
     assert once.comparisons.low == often.comparisons.low
 
 
-def test_the_report_says_at_which_level() -> None:
-    (once,), (often,) = (
-        [text for text in analyse(with_looks(slower(1.2), looks)).method if "Verdicts: " in text]
-        for looks in (1, 3)
-    )
-    assert "Pocock" not in once
-    assert "each verdict is given at Pocock's level, 2.2 % in place of 5 %" in often
-
-
 def test_a_run_that_was_settled_early_says_so_with_its_level() -> None:
     of = planned()
     lines = [x for x in samples(of, noisy({"new": 1.2})) if x.get("block", 0) < 10]

@@ -584,33 +584,10 @@ def test_histograms_hold_every_operation_of_the_cell() -> None:
     assert without.problems[0] == "fast in read: latencies were not recorded"
 
 
-NAMES = ("node", "bun")
-
-
-def plan(**changes: object) -> Json:
-    return runs.plan(
-        NAMES, blocks=3, cases=[runs.case("get-pk"), runs.case("all")], kind="claims", **changes
-    )
-
-
-def test_histograms_are_merged_over_the_blocks_of_a_cell() -> None:
-    found = claim_runs.run(plan(), runs.samples(plan(), runs.noisy())).details
-    assert set(found) == {(c, s) for c in range(2) for s in range(3)}
-    assert all(sum(cell.buckets.values()) == 3 * 1000 for cell in found.values())
-    assert found[0, 0].cpus == {"0": [0.9] * 3, "1": [0.5] * 3}
-    assert found[0, 0].skews == [50_000] * 3
-
-
-def test_a_run_without_details_has_none() -> None:
-    assert claim_runs.run(plan(), runs.samples(plan(), runs.noisy()), told=False).details == {}
-
-
 def test_a_record_that_is_no_detail_is_named() -> None:
-    of = plan()
-    db = runs.empty()
+    of, db = runs.plan(["node", "bun"]), runs.empty()
     details = [{"position": 1, "latencies": [(5, 1)]}]
-    lines = runs.samples(of, runs.noisy())
-    run = runs.filled(db, of, runs.checks(of), lines, {}, details=details)
+    run = runs.filled(db, of, runs.checks(of), samples(of, runs.noisy()), {}, details=details)
     db.execute("UPDATE detail SET record = '{\"launch\": {}}'")
     with refused(r"detail of sample 2: \$\.launch\.processes: Field"):
         read(db, run, {})
