@@ -117,7 +117,9 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     )
     if weighed[0]:
         statements = [replace(weighed[0], again=again), *statements]
-    control = canary_summary(_whose(plan), twins) if plan.canary else None
+    # whom the canary repeats; none where that is another runner in each case
+    whose = plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
+    control = canary_summary(whose, twins) if plan.canary else None
     return Report(
         version=VERSION,
         **{name: getattr(plan, name) for name in _OF_PLAN},
@@ -180,11 +182,6 @@ def _title(plan: Plan, base: str) -> str:
         "selftest": f"Self-test: equal copies of {listed(plan.subjects)}",
     }
     return titles[plan.kind]
-
-
-def _whose(plan: Plan) -> str | None:
-    """Whom the canary repeats; None where that is another runner in each case."""
-    return plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
 
 
 def _reference(plan: Plan, option: str | None) -> str:

@@ -6,7 +6,6 @@ from sqlitmus.analysis import provenance
 from sqlitmus.analysis.cells import Exclusions, warmth
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.provenance import SHIPPED
-from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
 from sqlitmus.results.report import CanarySummary, Case, Fact, Notice, NoticeKind
 from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
@@ -90,7 +89,7 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
     samples, planned, looks = run.samples, run.plan.blocks, run.plan.looks
     if not samples.complete:
         yield Notice("under way" if run.under_way else "unfinished", complete, planned)
-    elif run.plan.gate is not None and complete in _looks(planned, looks):
+    elif run.plan.gate is not None and complete in {planned * n // looks for n in range(1, looks)}:
         yield Notice("settled", complete, planned, level=pocock(looks), looks=looks)
     elif complete < planned:
         yield Notice("holes", complete, planned)
@@ -98,22 +97,13 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
         yield Notice("late", planned, run.plan.foreseen)
     if run.plan.sets:
         yield Notice("shared", len(run.plan.sets), planned, names=_numbers(run.plan.sets))
-    if settled := _settled(run.plan):
-        yield Notice("ended", len(settled), planned, names=_numbers(settled))
-
-
-def _settled(plan: Plan) -> dict[str, int]:
-    """The cases that a look ended, with their blocks."""
-    return {case: blocks for case, blocks in plan.ended.items() if case not in plan.sets}
+    looked = {case: n for case, n in run.plan.ended.items() if case not in run.plan.sets}
+    if looked:
+        yield Notice("ended", len(looked), planned, names=_numbers(looked))
 
 
 def _numbers(blocks: Mapping[str, int]) -> list[str]:
     return list(map(str, sorted(set(blocks.values()))))
-
-
-def _looks(planned: int, looks: int) -> set[int]:
-    """After how many blocks the earlier looks are."""
-    return {planned * look // looks for look in range(1, looks)}
 
 
 def _unequal(facts: Sequence[Fact]) -> Iterable[Notice]:

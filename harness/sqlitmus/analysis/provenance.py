@@ -238,17 +238,15 @@ def _asked(d: Description) -> Iterable[tuple[str, str, str]]:
 
 def _compile_options(described: dict[str, Description]) -> Iterable[Fact]:
     options = {
-        runner: dict(_option(text) for text in d.sqlite.compile_options)
+        runner: {
+            name: value if equals else "set"
+            for name, equals, value in (text.partition("=") for text in d.sqlite.compile_options)
+        }
         for runner, d in described.items()
     }
     for name in sorted({name for values in options.values() for name in values}):
         values = {runner: of.get(name, NOT_SET) for runner, of in options.items()}
         yield _fact("Compile options", name, values)
-
-
-def _option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    return name, value if equals else "set"
 
 
 def _pragmas(run: RunData) -> Iterable[Fact]:

@@ -39,7 +39,9 @@ def self_test(run: RunData) -> SelfTest | None:
     detections = sum(_is_slower(analyse(_slowed(part)), second, first) for part in parts)
     pairs = [pair for report in reports for pair in _pairs(report)]
     within = sum(map(_holds_one, pairs)) / max(len(pairs), 1)
-    apart = [pair for pair in _pairs(whole) if _matters(pair, plan.margin)]
+    least, most = 1 / (1 + plan.margin), 1 + plan.margin
+    told_apart = (pair for pair in _pairs(whole) if pair.verdict.different)
+    apart = [pair for pair in told_apart if not least <= pair.ratio.value <= most]
     scheme = plan.actual_scheme()
     lines = [
         (
@@ -118,11 +120,6 @@ def _holds_one(pair: Contrast) -> bool:
     """Whether the interval does not exclude that both are equal; equal values have none."""
     low, high = pair.ratio.low, pair.ratio.high
     return low is None or high is None or low <= 1 <= high
-
-
-def _matters(pair: Contrast, margin: float) -> bool:
-    """Whether the two are told apart, with a ratio beyond the margin."""
-    return pair.verdict.different and not 1 / (1 + margin) <= pair.ratio.value <= 1 + margin
 
 
 def _furthest(report: Report, apart: Sequence[Contrast]) -> str:

@@ -289,7 +289,7 @@ def fetch(package: Package, version: str, *, quiet: bool = False) -> Fetched:
 
     Raises UsageError for a version that does not exist, NotFit without npm or network.
     """
-    context = _context()
+    context = Context(CLONE, paths.toolchain().absolute(), Settings.load(), dict(os.environ))
     exact = version
     if not (is_exact(version) and look(_step(package, version), context).ready):
         exact = _resolve(context, package, version)
@@ -378,10 +378,6 @@ def _node_package(platform: Mapping[str, str]) -> str:
         f"npm has no Node for {platform['platform']} on {platform['machine']}; build one and name "
         "it: node=PATH"
     )
-
-
-def _context() -> Context:
-    return Context(CLONE, paths.toolchain().absolute(), Settings.load(), dict(os.environ))
 
 
 @dataclass(frozen=True, slots=True)
