@@ -8,7 +8,7 @@ from sqlitmus.render.document.parts import in_words
 from sqlitmus.vocabulary import paths
 from tests.fakes.clone import PROFILES, SCENARIOS, Clone
 from tests.faults.fault import Fault, Seen
-from tests.faults.memory import IN_A_TRANSACTION, around_iterations
+from tests.faults.planted import around
 from tests.faults.stage import Stage, use_tool
 from tests.faults.verdict import measured
 
@@ -63,8 +63,7 @@ def in_one_transaction(*runners: str, scheme: str = "") -> Callable[[Stage], See
 
     def play(stage: Stage) -> Seen:
         clone = stage.real()
-        for change in IN_A_TRANSACTION:
-            clone.replace(*change)
+        around(clone, 'db.exec("BEGIN");', 'db.exec("COMMIT");')
         return measured(clone, *runners, case="insert-autocommit", size="s", scheme=scheme)
 
     return play
@@ -73,9 +72,7 @@ def in_one_transaction(*runners: str, scheme: str = "") -> Callable[[Stage], See
 def off_in_the_loop(stage: Stage) -> Seen:
     """JavaScript turns syncs off in its loop, and on again before settings are read back."""
     clone = stage.real()
-    off, on = (f'db.exec("PRAGMA synchronous={value}");' for value in ("OFF", "FULL"))
-    for change in around_iterations(off, on):
-        clone.replace(*change)
+    around(clone, *(f'db.exec("PRAGMA synchronous={value}");' for value in ("OFF", "FULL")))
     case = "insert-autocommit@profile=durable"
     return noticed(clone, "node", "rust-ffi", case=case)
 

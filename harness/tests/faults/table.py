@@ -1,26 +1,16 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import (
-    answers,
-    durability,
-    fixtures,
-    folders,
-    leftovers,
-    memory,
-    oracle,
-    schemes,
-    times,
-    writes,
-)
+from tests.faults import durability, fixtures, folders, leftovers, oracle, times
 from tests.faults.fault import Fault
+from tests.faults.planted import faults_about
 
 FAULTS: dict[str, list[Fault]] = {
-    "answers": answers.FAULTS,
-    "memory and values": memory.FAULTS,
-    "writes": writes.FAULTS,
+    "answers": [*faults_about("answers")],
+    "memory and values": [*faults_about("memory")],
+    "writes": [*faults_about("writes")],
     "durability": durability.FAULTS,
-    "times": times.FAULTS,
-    "in turns and alone": schemes.FAULTS,
+    "times": [*faults_about("times"), *times.FAULTS],
+    "in turns and alone": [*faults_about("schemes")],
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
     "folders from elsewhere": folders.FAULTS,

@@ -8,7 +8,6 @@ import typer
 
 from benchmarks import faults
 from tests import left_out
-from tests.faults import schemes
 from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
 from tests.faults.table import FAULTS
@@ -42,7 +41,8 @@ def test_the_table_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_line_says_how_a_figure_looks() -> None:
-    (fault,) = (each for each in schemes.FAULTS if each.title == "the best of three passes, turns")
+    faults_of_schemes = FAULTS["in turns and alone"]
+    (fault,) = (f for f in faults_of_schemes if f.title == "the best of three passes, turns")
     line = faults.line(fault, Seen("failed", "too\nfast", looks=0.183))
     assert line.split("javascript")[1].split() == ["turns", "failed", "0.18", "x", "too", "fast"]
 
