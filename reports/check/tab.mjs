@@ -15,29 +15,34 @@ export function startBrowser() {
   process.exit(3);
 }
 
-/** A new tab of `width` x `height` px; `media` are emulated media features, `hear` gets its events. */
+/** A tab of `width` x `height` px; `media` are emulated media features, `hear` gets its events. It is one that
+ * was closed before, if there is any: each new one starts a process. */
 export async function openTab(browser, { width, height, media = {}, hear = () => {} }) {
-  const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
-  const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
-  const send = (method, params) => browser.send(method, params, sessionId);
-  let loaded = () => {};
-  browser.on((event) => {
-    if (event.sessionId !== sessionId) return;
-    if (event.method === "Page.loadEventFired") loaded();
-    hear(event);
-  });
-  await send("Page.enable");
-  await send("Emulation.setEmulatedMedia", {
+  const tab = closed.pop() ?? (await newTab(browser));
+  tab.hear = hear;
+  await tab.send("Emulation.setEmulatedMedia", {
+    media: "",
     features: Object.entries(media).map(([name, value]) => ({ name, value })),
   });
-  await send("Emulation.setDeviceMetricsOverride", {
+  await tab.send("Emulation.setDeviceMetricsOverride", {
     width,
     height,
     deviceScaleFactor: 1,
     mobile: width < 600,
   });
-  return {
+  return tab;
+}
+
+const closed = [];
+
+async function newTab(browser) {
+  const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
+  const send = (method, params) => browser.send(method, params, sessionId);
+  let loaded = () => {};
+  const tab = {
     send,
+    hear: () => {},
     /** Resolves once `url` has loaded. */
     async go(url) {
       const done = new Promise((resolve) => {
@@ -50,7 +55,7 @@ export async function openTab(browser, { width, height, media = {}, hear = () =>
     async ready() {
       const done = "document.documentElement.dataset.ready === '1'";
       for (let turn = 0; turn < MOST_TURNS; turn++) {
-        if (await this.evaluate(done)) return true;
+        if (await tab.evaluate(done)) return true;
         await new Promise((go) => setTimeout(go, TURN));
       }
       return false;
@@ -66,6 +71,17 @@ export async function openTab(browser, { width, height, media = {}, hear = () =>
         throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     },
-    close: () => browser.send("Target.closeTarget", { targetId }),
+    async close() {
+      tab.hear = () => {};
+      await tab.go("about:blank");
+      closed.push(tab);
+    },
   };
+  browser.on((event) => {
+    if (event.sessionId !== sessionId) return;
+    if (event.method === "Page.loadEventFired") loaded();
+    tab.hear(event);
+  });
+  await send("Page.enable");
+  return tab;
 }
