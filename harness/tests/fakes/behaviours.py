@@ -32,6 +32,11 @@ ITERATION_NS = 1_000_000
 Json = dict[str, Any]
 
 
+def by_name(*acts: Any) -> dict[str, Any]:
+    """Functions by what `--behaviour` calls them."""
+    return {act.__name__.replace("_", "-"): act for act in acts}
+
+
 def main() -> int:
     """Behave as asked; the exit code."""
     words = arguments(sys.argv[1:])
@@ -194,20 +199,15 @@ def crash(_job: object) -> int:
     return 3
 
 
-def killed(_job: object) -> int:
-    """Die of a signal."""
-    os.kill(os.getpid(), signal.SIGKILL)
+def hang(_job: object) -> int:
+    """Never end, ignore SIGTERM, and start a child that does the same."""
+    hang_with("group")
     return 0
 
 
-def hang(_job: object) -> int:
-    """Never end, ignore SIGTERM, and start a child that does the same."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    import subprocess
-
-    subprocess.Popen([sys.executable, "-c", CHILD, str(pids_folder()), str(os.getpid())])
-    while True:
-        signal.pause()
+def dies(number: signal.Signals) -> Any:
+    """End by this signal."""
+    return lambda _job: os.kill(os.getpid(), number)
 
 
 def leave(kind: str) -> None:
@@ -298,12 +298,16 @@ def stderr_only(_job: object) -> int:
     return 0
 
 
+def write(job: Any, status: str, **more: Json | str) -> int:
+    """A result without answers; the exit code that goes with it."""
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
+    oracle.write({**head, "status": status, **more}, Path(job.output))
+    return int(status == "failed")
+
+
 def unsupported(job: Any) -> int:
     """Say that there is no such feature."""
-    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
-    result = {**head, "status": "unsupported", "reason": "fakes have no such thing"}
-    oracle.write(result, Path(job.output))
-    return 0
+    return write(job, "unsupported", reason="fakes have no such thing")
 
 
 def unread(_job: object) -> int:
@@ -320,19 +324,15 @@ def panic(_job: object) -> int:
 
 def failed(job: Any) -> int:
     """Report a failure as the contract wants it."""
-    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     error = {"message": "database disk image is malformed", "sqlite_code": 11, "sql": "SELECT 1"}
-    oracle.write({**head, "status": "failed", "error": error}, Path(job.output))
-    return 1
+    return write(job, "failed", error=error)
 
 
 def message_drives_terminal(job: Any) -> int:
     """Report a failure in a message that drives a terminal and feigns a line, without an end."""
     message = "\x1b[2J\x9b31m\x07\u202e\r\nfeigned: ok\n" + "long " * 100_000
     print(message, file=sys.stderr)
-    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
-    oracle.write({**head, "status": "failed", "error": {"message": message}}, Path(job.output))
-    return 1
+    return write(job, "failed", error={"message": message})
 
 
 def crash_when_released(job: Any) -> int:
@@ -359,12 +359,6 @@ def leaks(job: Any) -> int:
     while True:
         kept.append(bytearray(os.urandom(1)) * 2**20)
         time.sleep(0.001)
-
-
-def traps(_job: object) -> int:
-    """Die as V8 does without memory."""
-    os.kill(os.getpid(), signal.SIGTRAP)
-    return 0
 
 
 def removes_scratch(job: Any) -> int:
@@ -422,58 +416,36 @@ WHEN_ASKED = {"hangs-when-asked": hang, "knows-contract-1": know_contract_1}
 # What befalls each process of several but the first.
 AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
-REFUSALS = {
-    "crash": crash,
-    "leaks": leaks,
-    "killed": killed,
-    "hang": hang,
-    "bad-json": bad_json,
-    "foreign-json": foreign_json,
-    "silent": silent,
-    "stderr-only": stderr_only,
-    "unsupported": unsupported,
-    "unread": unread,
-    "panic": panic,
-    "failed": failed,
-    "unsupported-when-measured": unsupported_when_measured,
-    "traps": traps,
-    "removes-scratch": removes_scratch,
-    "writes-keys-twice": writes_keys_twice,
-    "leaves-fifo": leaves_fifo,
-    "leaves-zero": leaves_zero,
-    "leaves-folder": leaves_folder,
-    "leaves-numbers": leaves_numbers,
-    "message-drives-terminal": message_drives_terminal,
-}
+REFUSALS = by_name(
+    *(crash, leaks, hang, bad_json, foreign_json, silent, stderr_only, unsupported, unread, panic),
+    *(failed, unsupported_when_measured, removes_scratch, writes_keys_twice, leaves_fifo),
+    *(leaves_zero, leaves_folder, leaves_numbers, message_drives_terminal),
+) | {
+    "killed": dies(signal.SIGKILL),
+    "traps": dies(signal.SIGTRAP),
+}  # the latter as V8 without memory
 
 # Another answer than the oracle's, made where a careless runner would make it. ------------------
 
 
-def skips_column() -> None:
-    """Never look at the last column."""
-    honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows, *read: honest(
-        tally, columns[:-1], [tuple(row)[:-1] for row in rows], *read
-    )
+def other_rows(change: Any) -> Any:
+    """Fold other columns and rows than those of the answer."""
+
+    def sabotage() -> None:
+        honest = values.Tally.result
+        values.Tally.result = lambda tally, columns, rows, *read: honest(
+            tally, *change(columns, rows), *read
+        )
+
+    return sabotage
 
 
-def one_row_less() -> None:
-    """Stop before the last row."""
-    honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows, *read: honest(
-        tally, columns, rows[:-1], *read
-    )
+def without_last_column(columns: Any, rows: Any) -> Any:
+    return columns[:-1], [tuple(row)[:-1] for row in rows]
 
 
-def rounds_53_bit() -> None:
-    """Carry integers as doubles."""
-    honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows, *read: honest(
-        tally,
-        columns,
-        [tuple(int(float(v)) if isinstance(v, int) else v for v in row) for row in rows],
-        *read,
-    )
+def in_doubles(columns: Any, rows: Any) -> Any:
+    return columns, [tuple(int(float(v)) if isinstance(v, int) else v for v in r) for r in rows]
 
 
 def unsynced() -> None:
@@ -519,11 +491,10 @@ class Rows(list[Any]):
 
 
 SABOTAGE = {
-    "unsynced": unsynced,
-    "remembers": remembers,
-    "skips-column": skips_column,
-    "one-row-less": one_row_less,
-    "rounds-53-bit": rounds_53_bit,
+    "skips-column": other_rows(without_last_column),
+    "one-row-less": other_rows(lambda columns, rows: (columns, rows[:-1])),
+    "rounds-53-bit": other_rows(in_doubles),
+    **by_name(unsynced, remembers),
 }
 
 
@@ -582,12 +553,6 @@ class NeverCheckpointed(sqlite3.Connection):
         return super().execute("PRAGMA wal_autocheckpoint=0")
 
 
-def stops_checkpointing() -> None:
-    """Save itself the writes that bring the log into the database."""
-    honest = sqlite3.connect
-    sqlite3.connect = lambda *given, **options: honest(*given, factory=NeverCheckpointed, **options)
-
-
 class FullDisk(sqlite3.Connection):
     """Has no room for another page."""
 
@@ -598,18 +563,16 @@ class FullDisk(sqlite3.Connection):
         return super().execute("INSERT INTO sink(a) VALUES (zeroblob(9999))")
 
 
-def fills_the_disk() -> None:
-    """Write what no longer fits."""
+def connects(kind: type[sqlite3.Connection]) -> None:
+    """Use such connections."""
     honest = sqlite3.connect
-    sqlite3.connect = lambda *given, **options: honest(*given, factory=FullDisk, **options)
+    sqlite3.connect = lambda *given, **options: honest(*given, factory=kind, **options)
 
 
 WHEN_MEASURED = {
-    "fills-the-disk": fills_the_disk,
-    "stops-checkpointing": stops_checkpointing,
-    "starts-again": starts_again,
-    "skips-a-row": skips_a_row,
-    "repeats-its-answer": repeats_its_answer,
+    "fills-the-disk": lambda: connects(FullDisk),
+    "stops-checkpointing": lambda: connects(NeverCheckpointed),
+    **by_name(starts_again, skips_a_row, repeats_its_answer),
 }
 
 
@@ -643,12 +606,7 @@ def deletes_elsewhere(database: Path) -> None:
         deletes_rows(file)
 
 
-TRESPASSES = {
-    "deletes-rows": deletes_rows,
-    "deletes-database": deletes_database,
-    "leaves-wal": leaves_wal,
-    "deletes-elsewhere": deletes_elsewhere,
-}
+TRESPASSES = by_name(deletes_rows, deletes_database, leaves_wal, deletes_elsewhere)
 
 
 # Writes that do not reach the database, though the connection that wrote reads them back. ---------
@@ -684,15 +642,9 @@ class Backdating(sqlite3.Connection):
         return cursor
 
 
-def connecting(kind: type[sqlite3.Connection]) -> Any:
-    """Use such connections."""
-
-    def changed(job: Any) -> Any:
-        honest = sqlite3.connect
-        sqlite3.connect = lambda *given, **options: honest(*given, factory=kind, **options)
-        return job
-
-    return changed
+def through(kind: type[sqlite3.Connection]) -> Any:
+    """Perform the job on such connections."""
+    return lambda job: connects(kind) or job
 
 
 def writes_elsewhere(job: Any) -> Any:
@@ -705,32 +657,32 @@ def writes_elsewhere(job: Any) -> Any:
 
 
 WRITES = {
-    "never-commits": connecting(Uncommitted),
-    "backdates": connecting(Backdating),
-    "deletes-another": connecting(Astray),
+    "never-commits": through(Uncommitted),
+    "backdates": through(Backdating),
+    "deletes-another": through(Astray),
     "writes-elsewhere": writes_elsewhere,
 }
 
 
-def remove(database: Path) -> None:
+def removes_database(database: Path) -> None:
     """Leave no database behind."""
     database.unlink()
 
 
-def move(database: Path) -> None:
+def moves_database(database: Path) -> None:
     """Leave a link to where the database is now."""
     database.rename(database.with_suffix(".moved"))
     database.symlink_to(database.with_suffix(".moved"))
 
 
-def damage(database: Path) -> None:
+def damages_database(database: Path) -> None:
     """Overwrite the table's page; the header stays."""
     with database.open("r+b") as stream:
         stream.seek(2 * 4096)
         stream.write(b"\xff" * 4096)
 
 
-AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-database": damage}
+AFTERWARDS = by_name(removes_database, moves_database, damages_database)
 
 
 # Another result than what was done. -------------------------------------------------------------
@@ -773,14 +725,9 @@ def no_times(result: Json, job: Any) -> None:
         result.update(iterations_ns=[], answers=[], **counts)
 
 
-LIES = {
-    "wrong-checksum": wrong_checksum,
-    "wrong-when-measured": wrong_when_measured,
-    "pragma-not-taken": pragma_not_taken,
-    "pragmas-not-read": pragmas_not_read,
-    "no-digest": no_digest,
-    "no-times": no_times,
-}
+LIES = by_name(
+    *(wrong_checksum, wrong_when_measured, pragma_not_taken, pragmas_not_read, no_digest, no_times)
+)
 
 
 # Figures that cannot be, and results of something else. ------------------------------------------
@@ -798,7 +745,6 @@ def collects(result: Json, every: str) -> None:
         ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
     ]
     result["cpu_ns"] = sum(result["iterations_ns"])
-    result["cpu_ns"] = sum(result["iterations_ns"])
 
 
 def is_of(result: Json, what: str) -> None:
@@ -814,8 +760,7 @@ def is_of(result: Json, what: str) -> None:
 
 
 FIGURES = {
-    "takes": takes,
-    "collects": collects,
+    **by_name(takes, collects),
     "is": is_of,
     "uses": lambda result, ns: result.update(cpu_ns=int(ns)),
     "uses-share": lambda result, of: result.update(cpu_ns=int(result["cpu_ns"] * float(of))),

@@ -77,55 +77,29 @@ def off_in_the_loop(stage: Stage) -> Seen:
     return noticed(clone, "node", "rust-ffi", case=case)
 
 
-ONE_TRANSACTION = "did other work: 0 commits per transaction, 1 asked"
 FAULTS = [
-    Fault(
-        "syncs off while it is timed, on when it is looked at",
-        "fake",
-        fake("unsynced", "durable"),
-        "noticed",
-        "no sync: planted",
-        needs=COUNTER,
+    *(
+        Fault(title, "fake", fake(behaviour, profile), "noticed", message, needs=COUNTER)
+        for title, behaviour, profile, message in (
+            ("syncs off while it is timed, on when it is looked at", "unsynced", "durable",
+             "no sync: planted"),
+            ("syncs off as shipped, where nothing is set", "unsynced", "shipped",
+             "no sync: planted; 4 "),
+            ("it starts anew without what counts its syncs", "uncounted", "durable",
+             "not counted: not one of its writes to the database was seen"),
+        )
     ),
-    Fault(
-        "syncs off as shipped, where nothing is set",
-        "fake",
-        fake("unsynced", "shipped"),
-        "noticed",
-        "no sync: planted; 4 ",
-        needs=COUNTER,
+    Fault("syncs off in the loop, on before settings are read back", "javascript", off_in_the_loop,
+          "noticed",
+          "insert-autocommit@profile=durable: no sync: node; 1 fsync: rust-ffi (the floor).",
+          needs=COUNTER),
+    *(
+        Fault(f"one transaction around an iteration in autocommit, {way}", "javascript",
+              in_one_transaction(*runners, scheme=scheme), "apart",
+              "did other work: 0 commits per transaction, 1 asked", slow=slow, needs=COUNTER)
+        for way, runners, scheme, slow in (
+            ("in turns", ("node", "rust"), "", True),
+            ("alone", ("node",), "process", False),
+        )
     ),
-    Fault(
-        "syncs off in the loop, on before settings are read back",
-        "javascript",
-        off_in_the_loop,
-        "noticed",
-        "insert-autocommit@profile=durable: no sync: node; 1 fsync: rust-ffi (the floor).",
-        needs=COUNTER,
-    ),
-    Fault(
-        "it starts anew without what counts its syncs",
-        "fake",
-        fake("uncounted", "durable"),
-        "noticed",
-        "not counted: not one of its writes to the database was seen",
-        needs=COUNTER,
-    ),
-    Fault(
-        "one transaction around an iteration in autocommit, in turns",
-        "javascript",
-        in_one_transaction("node", "rust"),
-        "apart",
-        ONE_TRANSACTION,
-        slow=True,
-        needs=COUNTER,
-    ),
-    Fault(
-        "one transaction around an iteration in autocommit, alone",
-        "javascript",
-        in_one_transaction("node", scheme="process"),
-        "apart",
-        ONE_TRANSACTION,
-        needs=COUNTER,
-    ),
-]
+]  # fmt: skip

@@ -60,13 +60,16 @@ def trespasser_where_timed(stage: Stage) -> Seen:
     return seen
 
 
+CHANGED, VANISHED = (
+    f"{what} while it ran; a runner must only read it" for what in ("changed", "vanished")
+)
 FAULTS = [
     Fault(
         "a runner deletes rows of the fixture where it is timed",
         "fake",
         trespasser_where_timed,
         "wrong",
-        "changed while it ran; a runner must only read it",
+        CHANGED,
     ),
     Fault(
         "nine tenths of the rows deleted in the cached fixture",
@@ -76,32 +79,13 @@ FAULTS = [
         "changed since it was built; it is built again (8 rows)",
     ),
     *(
-        Fault(title, "fake", trespasser(behaviour, case), "wrong", message)
+        Fault(f"a runner {title}", "fake", trespasser(behaviour, case), "wrong", message)
         for title, behaviour, case, message in (
-            (
-                "a runner deletes rows of the fixture that it reads",
-                "deletes-rows",
-                "all",
-                "changed while it ran; a runner must only read it",
-            ),
-            (
-                "a runner leaves rows deleted in the fixture's log",
-                "leaves-wal",
-                "all",
-                "changed while it ran; a runner must only read it",
-            ),
-            (
-                "a runner deletes the fixture that it reads",
-                "deletes-database",
-                "all",
-                "vanished while it ran; a runner must only read it",
-            ),
-            (
-                "a runner that writes its copy deletes rows of the fixture",
-                "deletes-elsewhere",
-                "insert",
-                "changed while it ran; a runner must only read it",
-            ),
+            ("deletes rows of the fixture that it reads", "deletes-rows", "all", CHANGED),
+            ("leaves rows deleted in the fixture's log", "leaves-wal", "all", CHANGED),
+            ("deletes the fixture that it reads", "deletes-database", "all", VANISHED),
+            ("that writes its copy deletes rows of the fixture", "deletes-elsewhere", "insert",
+             CHANGED),
         )
     ),
-]
+]  # fmt: skip

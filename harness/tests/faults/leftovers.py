@@ -109,49 +109,25 @@ def _hanging(clone: Clone) -> subprocess.Popen[str]:
 
 
 FAULTS = [
-    Fault("a process in the runner's group is left", "fake", leaves("group"), "failed", "left 1"),
-    Fault("one in a session of its own is left", "fake", leaves("session"), "failed", "left 1"),
-    Fault("a daemon without environment is left", "fake", leaves("daemon-empty"), "failed", "left"),
-    Fault(
-        "a hanging runner leaves a session",
-        "fake",
-        outlives_a_timeout,
-        "failed",
-        " s; killed; left 1 process running",
+    *(
+        Fault(title, "fake", leaves(kind), "failed", message)
+        for title, kind, message in (
+            ("a process in the runner's group is left", "group", "left 1"),
+            ("one in a session of its own is left", "session", "left 1"),
+            ("a daemon without environment is left", "daemon-empty", "left"),
+        )
     ),
-    Fault(
-        "the harness is killed beside a hanging family",
-        "harness",
-        ended_by(signal.SIGKILL),
-        "none left",
-        "exit -9",
+    Fault("a hanging runner leaves a session", "fake", outlives_a_timeout, "failed",
+          " s; killed; left 1 process running"),
+    *(
+        Fault(title, "harness", play, "none left", message)
+        for title, play, message in (
+            ("the harness is killed beside a hanging family", ended_by(signal.SIGKILL), "exit -9"),
+            ("SIGHUP beside a hanging family", ended_by(signal.SIGHUP), "exit 130"),
+            ("two Ctrl-C beside a hanging family", ended_by(signal.SIGINT), "exit 130"),
+            ("a second run right after such a kill", second_run_after_a_kill, "exit 0"),
+            ("Ctrl-C while a runner does not describe itself", deaf_while_described,
+             "exit 130: sqlitmus: interrupted"),
+        )
     ),
-    Fault(
-        "SIGHUP beside a hanging family",
-        "harness",
-        ended_by(signal.SIGHUP),
-        "none left",
-        "exit 130",
-    ),
-    Fault(
-        "two Ctrl-C beside a hanging family",
-        "harness",
-        ended_by(signal.SIGINT),
-        "none left",
-        "exit 130",
-    ),
-    Fault(
-        "a second run right after such a kill",
-        "harness",
-        second_run_after_a_kill,
-        "none left",
-        "exit 0",
-    ),
-    Fault(
-        "Ctrl-C while a runner does not describe itself",
-        "harness",
-        deaf_while_described,
-        "none left",
-        "exit 130: sqlitmus: interrupted",
-    ),
-]
+]  # fmt: skip
