@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -42,6 +43,13 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     if isinstance(found, str):
         left_out.skip(name, found)
     return found
+
+
+def need_tools(words: Sequence[str]) -> None:
+    """Skip the test where a tool of this command line is missing."""
+    for word in words:
+        if word.startswith("{") and word.endswith("}"):
+            left_out.tool(word[1:-1])
 
 
 def start(

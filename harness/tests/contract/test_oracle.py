@@ -6,6 +6,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+from functools import reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,23 @@ def end(count: int) -> bytes:
     return b"E" + struct.pack("<I", count)
 
 
+def fold(*xs: int) -> int:
+    """The checksum of an operation with these values."""
+    return reduce(lambda h, x: (h * 31 + x) % 2**32, xs, 0)
+
+
+def digest(*pieces: bytes) -> str:
+    return sha256(b"".join(pieces)).hexdigest()
+
+
+SELECT = {
+    "operation": "get",
+    "sql": "SELECT ? AS v",
+    "columns": [{"name": "v", "type": "integer"}],
+    "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
+}
+
+
 def test_each_value(tmp_path: Path) -> None:
     modes = ("verify", "measure")
     for number, (sql, kind, *_) in enumerate(VALUES):
@@ -92,7 +110,7 @@ def test_each_value(tmp_path: Path) -> None:
             json.loads((tmp_path / f"{number}-{mode}.result").read_text("utf-8")) for mode in modes
         )
         assert verified["checksum"] == measured["checksum"] == x, sql
-        assert verified["digest"] == sha256(piece(tag, payload) + end(1)).hexdigest(), sql
+        assert verified["digest"] == digest(piece(tag, payload), end(1)), sql
 
 
 def test_values_fold_in_order_by_31(tmp_path: Path) -> None:
@@ -102,12 +120,9 @@ def test_values_fold_in_order_by_31(tmp_path: Path) -> None:
     ]
     sql = "SELECT 5 AS a, 'hi' AS b UNION ALL SELECT 7, NULL"
     result = ask(tmp_path, [{"operation": "all", "sql": sql, "columns": columns}])
-    h = 0
-    for x in (5, 31 * ord("h") + ord("i"), 7, NULL):
-        h = (h * 31 + x) % 2**32
-    assert (result["rows"], result["checksum"]) == (2, h)
+    assert (result["rows"], result["checksum"]) == (2, fold(5, fold(*b"hi"), 7, NULL))
     said = piece(b"i", b"5") + piece(b"t", b"hi") + piece(b"i", b"7") + piece(b"n", b"") + end(2)
-    assert result["digest"] == sha256(said).hexdigest()
+    assert result["digest"] == digest(said)
 
 
 def test_a_write_folds_its_count_and_a_miss_folds_nothing(tmp_path: Path) -> None:
@@ -120,27 +135,21 @@ def test_a_write_folds_its_count_and_a_miss_folds_nothing(tmp_path: Path) -> Non
     proof = [{"sql": "SELECT a FROM t ORDER BY a", "columns": column}]
     result = ask(tmp_path, steps, readback=proof)
     assert (result["rows"], result["affected"]) == (0, 4)
-    assert result["checksum"] == 2 * 31 + 2
-    assert result["answers"] == [[0, 4, 2 * 31 + 2]]
-    assert result["readback"] == {"rows": 2, "checksum": 11 * 31 + 21}
+    assert result["checksum"] == fold(2, 2)
+    assert result["answers"] == [[0, 4, fold(2, 2)]]
+    assert result["readback"] == {"rows": 2, "checksum": fold(11, 21)}
     said = end(2) + end(0) + end(2) + piece(b"i", b"11") + piece(b"i", b"21") + end(2)
-    assert result["digest"] == sha256(said).hexdigest()
+    assert result["digest"] == digest(said)
 
 
 def test_each_operation_starts_at_zero_and_shares_are_added(tmp_path: Path) -> None:
     # Five operations bind 1, 2, 3, 4, 1; two workers take two and three of them.
-    step = {
-        "operation": "get",
-        "sql": "SELECT ? AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
-    }
     measure = {"operations_per_iteration": 5, "workers": 2}
     shares = (1 + 2, 3 + 4 + 1)
-    verified = ask(tmp_path, [step], measure=measure)
+    verified = ask(tmp_path, [SELECT], measure=measure)
     assert verified["checksum"] == sum(shares)
     assert verified["answers"] == [[1, 0, value] for value in (1, 2, 3, 4, 1)]
-    measured = ask(tmp_path, [step], measure=measure, mode="measure")
+    measured = ask(tmp_path, [SELECT], measure=measure, mode="measure")
     assert measured["checksum"] == sum(shares)
     assert measured["answers"] == [[5, 0, sum(shares)]]
     assert [(w["operations"], w["checksum"]) for w in measured["workers"]] == [
@@ -163,7 +172,7 @@ def test_what_is_executed_counts_and_folds_nothing(tmp_path: Path) -> None:
     assert (result["rows"], result["affected"]) == (0, 2)
     assert result["checksum"] == 2 * 31 + 1
     said = end(2) + end(0) + end(0) + piece(b"i", b"1") + end(0) + end(0) * 3 + end(0)
-    assert result["digest"] == sha256(said).hexdigest()
+    assert result["digest"] == digest(said)
     assert result["plans"][1:] == [[]] * len(steps[1:])
     measured = ask(tmp_path, steps, readback=proof, mode="measure")
     counts = ("rows", "affected", "checksum", "readback")
@@ -181,7 +190,7 @@ def test_an_open_transaction_folds_1_and_none_0(tmp_path: Path) -> None:
         assert (result["rows"], result["affected"]) == (0, 2)
         assert result["checksum"] == (said * 31 + 2) * 31 + said
         number = piece(b"i", str(said).encode()) + end(0)
-        assert result["digest"] == sha256(number + end(2) + number).hexdigest()
+        assert result["digest"] == digest(number, end(2), number)
     read = ask(tmp_path, [asked], transaction="read", mode="measure")
     assert (read["rows"], read["checksum"]) == (0, 1)
 
@@ -207,7 +216,7 @@ def test_what_must_fail_folds_its_primary_code(tmp_path: Path, sql: str, code: i
     assert result["readback"] == {"rows": 1, "checksum": 7}
     number = piece(b"i", str(code).encode()) + end(0)
     said = end(1) + number + number + piece(b"i", b"7") + end(1)
-    assert result["digest"] == sha256(said).hexdigest()
+    assert result["digest"] == digest(said)
     measured = ask(tmp_path, steps, mode="measure", **asked)
     assert [measured[key] for key in ("checksum", "affected")] == [result["checksum"], 1]
 
@@ -233,13 +242,10 @@ def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -
     assert (result["operations"], result["rows"], result["affected"]) == (1, 1, 0)
     assert result["checksum"] == 0
     written = [1, 2, 1, 2]
-    h = 0
-    for a in written:
-        h = h * 31 + a
-    assert result["readback"] == {"rows": 4, "checksum": h}
+    assert result["readback"] == {"rows": 4, "checksum": fold(*written)}
     said = piece(b"i", b"0") + end(1)
     said += b"".join(piece(b"i", b"%d" % a) for a in written) + end(4)
-    assert result["digest"] == sha256(said).hexdigest()
+    assert result["digest"] == digest(said)
     measured = ask(tmp_path, [read], mode="measure", **asked)
     assert measured["readback"] == result["readback"]
     worker, writer = measured["workers"]
@@ -267,32 +273,28 @@ def test_each_connection_to_memory_has_a_database_of_its_own(tmp_path: Path) -> 
     assert verified["readback"] == {"rows": 1, "checksum": 2}
 
 
-def test_repeats_bind_the_pool_on_and_on(tmp_path: Path) -> None:
-    step = {
-        "operation": "get",
-        "sql": "SELECT ? AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-        "parameters": {"types": ["integer"], "rows": [[1], [2]]},
-        "repeat": 3,
-    }
-    result = ask(tmp_path, [step], measure={"operations_per_iteration": 2})
-    first, second = (1 * 31 + 2) * 31 + 1, (2 * 31 + 1) * 31 + 2
-    assert (result["rows"], result["checksum"]) == (6, first + second)
-    assert result["answers"] == [[3, 0, first], [3, 0, second]]
-
-
-def test_operations_go_on_from_one_iteration_to_the_next(tmp_path: Path) -> None:
-    step = {
-        "operation": "get",
-        "sql": "SELECT ? AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
-    }
-    measure = {"operations_per_iteration": 3, "warmup_iterations": 1, "iterations": 2}
-    result = ask(tmp_path, [step], measure=measure, mode="measure")
-    each = [1 + 2 + 3, 4 + 1 + 2, 3 + 4 + 1]
-    assert result["answers"] == [[3, 0, checksum] for checksum in each]
-    assert (result["operations"], result["rows"], result["checksum"]) == (9, 9, sum(each))
+@pytest.mark.parametrize(
+    ("repeat", "mode", "measure", "operations", "answers"),
+    [
+        (3, "verify", {}, 2, [fold(1, 2, 3), fold(4, 1, 2)]),
+        (
+            1,
+            "measure",
+            {"warmup_iterations": 1, "iterations": 2},
+            9,
+            [1 + 2 + 3, 4 + 1 + 2, 3 + 4 + 1],
+        ),
+    ],
+    ids=["in repeats", "from one iteration to the next"],
+)
+def test_the_pool_is_bound_on_and_on(
+    tmp_path: Path, repeat: int, mode: str, measure: Any, operations: int, answers: list[int]
+) -> None:
+    measure = {"operations_per_iteration": 3 if measure else 2, **measure}
+    result = ask(tmp_path, [{**SELECT, "repeat": repeat}], measure=measure, mode=mode)
+    assert result["answers"] == [[3, 0, checksum] for checksum in answers]
+    sums = (operations, 3 * len(answers), sum(answers))
+    assert (result["operations"], result["rows"], result["checksum"]) == sums
 
 
 MALFORMED: list[tuple[dict[str, Any], str]] = [

@@ -13,7 +13,7 @@ from benchmarks.plain_mix import Mix
 from benchmarks.plain_programs import COMMANDS, Program, Programs, text
 from sqlitmus.vocabulary import paths
 from tests import left_out
-from tests.contract.started import of_runners
+from tests.contract.started import need_tools, of_runners
 from tests.known import KNOWN
 from tests.refusals import unfit
 
@@ -72,9 +72,7 @@ def program(mix: Mix, tmp_path: Path) -> Iterator[Program]:
 def test_a_program_does_the_mix(name: str, mix: Mix, tmp_path: Path) -> None:
     """It ends with the reason where its rows, its values or the tables are not what they must be;
     what it wrote is undone in between."""
-    for word in COMMANDS[name]:
-        if word.startswith("{") and word.endswith("}"):
-            left_out.tool(word[1:-1])
+    need_tools(COMMANDS[name])
     with Programs(KNOWN, [name], paths.tools(), tmp_path).start(name, mix) as program:
         phases = [*program.work(1), *program.work(2 * mix.undo_every, 3)]
         assert program.end().startswith("3.")

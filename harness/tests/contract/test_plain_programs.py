@@ -12,7 +12,7 @@ from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task, answers_o
 from sqlitmus.catalog import runners
 from sqlitmus.vocabulary import paths
 from tests import left_out
-from tests.contract.started import of_runners
+from tests.contract.started import need_tools, of_runners
 from tests.known import KNOWN
 from tests.refusals import unfit
 
@@ -59,9 +59,7 @@ def task(work: str, folder: Path) -> Task:
 @of_runners([*COMMANDS])
 def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
     """It ends with the reason where what it says, or what it wrote, is not what it was told."""
-    for word in COMMANDS[name]:
-        if word.startswith("{") and word.endswith("}"):
-            left_out.tool(word[1:-1])
+    need_tools(COMMANDS[name])
     programs = Programs(KNOWN, [name], paths.tools(), tmp_path)
     with programs.start(name, task(work, tmp_path)) as program:
         alone, *together = program.work(16), program.work(3, 5)
@@ -133,9 +131,3 @@ def test_each_update_changes_its_row(tasks: dict[str, Task]) -> None:
     """SQLite would write nothing, and the case would be about something else."""
     amounts = [row[0] for row in tasks["update-pk"].pool]
     assert all(isinstance(amount, float) and amount > 0 for amount in amounts)
-
-
-def test_a_planted_restart_walks_the_first_rows_alone(tasks: dict[str, Task]) -> None:
-    planted = tasks["get-pk"].restarting(250)
-    assert planted.pool == tasks["get-pk"].pool[:250]
-    assert planted.answers == tasks["get-pk"].answers[:250]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sqlitmus.vocabulary.contract import Job
 from tests.contract.performed import file_of, written
 from tests.contract.started import of_runners, start
 from tests.known import KNOWN, RUNNERS
@@ -46,10 +47,15 @@ finally:
 """
 
 
+def loop_of(name: str, vector: str, folder: Path) -> tuple[Job, subprocess.CompletedProcess[str]]:
+    """The job of a vector, and what a runner prints of its loop."""
+    job = written(vector, folder)
+    return job, start(name, "--print-loop", str(file_of(vector, folder)))
+
+
 @of_runners(GENERATING)
 def test_the_loop_asks_for_null_only_where_a_column_is_nullable(name: str, tmp_path: Path) -> None:
-    job = written("types-all-measure", tmp_path)
-    done = start(name, "--print-loop", str(file_of("types-all-measure", tmp_path)))
+    job, done = loop_of(name, "types-all-measure", tmp_path)
     nullable = [column.name for step in job.steps for column in step.columns if column.nullable]
     assert nullable == ["i", "r", "t", "b"]
     assert len(re.findall(r"v === null|v is None", done.stdout)) == len(nullable)
@@ -57,8 +63,7 @@ def test_the_loop_asks_for_null_only_where_a_column_is_nullable(name: str, tmp_p
 
 @of_runners(GENERATING)
 def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: Path) -> None:
-    job = written("writer-workers-measure", tmp_path)
-    done = start(name, "--print-loop", str(file_of("writer-workers-measure", tmp_path)))
+    job, done = loop_of(name, "writer-workers-measure", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     told = [line for line in done.stdout.splitlines() if line.startswith(("// ", "# "))]
     assert [line.split(" ", 1)[1] for line in told if "sql" not in line] == [
@@ -77,18 +82,16 @@ def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: P
 def test_values_that_are_bound_by_name_are_an_object_of_each_execution(
     name: str, tmp_path: Path
 ) -> None:
-    (step,) = written("named-insert-measure", tmp_path).steps
-    done = start(name, "--print-loop", str(file_of("named-insert-measure", tmp_path)))
+    job, done = loop_of(name, "named-insert-measure", tmp_path)
     (made,) = re.findall(r"(?:\.run|execute)\([^{}]*\{(.+?)\}\)", done.stdout)
     keys = re.findall(r"[\w$:@]+(?='?\"?: )", made)
-    assert [key.lstrip("$:@") for key in keys] == [name[1:] for name in step.names]
+    assert [key.lstrip("$:@") for key in keys] == [name[1:] for name in job.steps[0].names]
 
 
 @of_runners(GENERATING)
 def test_executions_use_the_texts_of_a_cached_statement_in_turn(name: str, tmp_path: Path) -> None:
-    file = file_of("texts-measure", tmp_path)
-    assert all(step.texts == 4 for step in written("texts-measure", tmp_path).steps)
-    done = start(name, "--print-loop", str(file))
+    job, done = loop_of(name, "texts-measure", tmp_path)
+    assert all(step.texts == 4 for step in job.steps)
     if "unsupported" in done.stderr or done.returncode:
         pytest.skip(f"{name} has no cache of statements")
     assert len(re.findall(r"(q|sql)\d+\[n\d* & 3\]", done.stdout)) == 8
@@ -105,21 +108,19 @@ def test_a_job_that_cannot_be_read_has_no_loop(name: str, tmp_path: Path) -> Non
 
 @of_runners(GENERATING)
 def test_a_job_that_is_unsupported_has_a_reason_instead(name: str, tmp_path: Path) -> None:
-    written("engine-serialized", tmp_path)
-    done = start(name, "--print-loop", str(file_of("engine-serialized", tmp_path)))
+    _, done = loop_of(name, "engine-serialized", tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("unsupported: ")
 
 
 @pytest.mark.parametrize("vector", VARIED)
 def test_the_oracle_compiles_what_it_prints(vector: str, tmp_path: Path) -> None:
-    written(vector, tmp_path)
-    file, listing = str(file_of(vector, tmp_path)), str(tmp_path / "texts")
-    asked = [str(ORACLE / "main.py"), "--job", file]
+    _, done = loop_of("python", vector, tmp_path)
+    listing = str(tmp_path / "texts")
+    asked = [str(ORACLE / "main.py"), "--job", str(file_of(vector, tmp_path))]
     command = [sys.executable, "-X", "utf8", "-c", LISTENING, listing, *asked]
     subprocess.run(command, capture_output=True, check=False, timeout=60)
     compiled = json.loads(Path(listing).read_text("utf-8"))
-    done = start("python", "--print-loop", file)
     printed = re.split(r"^(?:# .*\n)+", done.stdout, flags=re.MULTILINE)[1:]
     assert printed
     assert {text.removesuffix("\n") for text in printed} == set(compiled)

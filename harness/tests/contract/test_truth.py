@@ -14,8 +14,7 @@ from benchmarks.agreement import Bounds, Published, Run
 from benchmarks.truth import COMMANDS, report
 from benchmarks.truth import main as truth_main
 from sqlitmus.run.processes.launch import unsupported
-from tests import left_out
-from tests.contract.started import command
+from tests.contract.started import command, need_tools
 from tests.known import ROOT
 
 BENCHMARK = ROOT / "harness" / "benchmarks" / "truth.py"
@@ -27,9 +26,7 @@ pytestmark = pytest.mark.xdist_group("handwritten")
 def truth(*words: str) -> subprocess.CompletedProcess[str]:
     for name in DRIVERS:
         command(name)
-        for word in COMMANDS[name]:
-            if word.startswith("{") and word.endswith("}"):
-                left_out.tool(word[1:-1])
+        need_tools(COMMANDS[name])
     asked = ["--cases", "get-pk", "--drivers", ",".join(DRIVERS), *words]
     return subprocess.run(
         [sys.executable, str(BENCHMARK), *asked],
@@ -40,7 +37,17 @@ def truth(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    """The workload of the example, with a small database beside it."""
+    example_database.write(tmp_path / "app.db", 400)
+    return Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
+
+
+@takes_turns
 def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
     done = truth("--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
@@ -52,30 +59,26 @@ def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
         assert any(line.split()[:2] == ["get-pk", name] for line in done.stdout.splitlines())
 
 
-@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
-def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(tmp_path: Path) -> None:
-    file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
-    example_database.write(tmp_path / "app.db", 400)
-    before = (tmp_path / "app.db").read_bytes()
-    done = truth("--workloads", f"{file},tenant", "--schemes", "turns", "--", "--mode", "smoke")
+@takes_turns
+def test_the_mix_of_a_workload_stands_beside_plain_loops_over_its_rows(app: Path) -> None:
+    before = app.with_suffix(".db").read_bytes()
+    done = truth("--workloads", f"{app},tenant", "--schemes", "turns", "--", "--mode", "smoke")
     assert done.returncode in {0, 1, 6}, done.stderr
     heads = [line for line in done.stdout.splitlines() if line.startswith("== ")]
-    assert heads == [f"== {file}", "== tenant"]
+    assert heads == [f"== {app}", "== tenant"]
     for name in DRIVERS:
         lines = [line.split() for line in done.stdout.splitlines()]
         # a level for each of both, and of what is not the reference a ratio
         rows = [line for line in lines if line[:2] == ["mix", name]]
         assert len(rows) == (2 if name == DRIVERS[0] else 4)
         assert {row[-1] for row in rows} == {"5%"}
-    assert (tmp_path / "app.db").read_bytes() == before
+    assert app.with_suffix(".db").read_bytes() == before
 
 
-@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
-def test_a_plain_program_that_leaves_a_query_out_is_found(tmp_path: Path) -> None:
+@takes_turns
+def test_a_plain_program_that_leaves_a_query_out_is_found(app: Path) -> None:
     """16 of 20 queries of a round: the runner seems to take several times as long."""
-    file = Path(shutil.copy(ROOT / "docs/workload/app.toml", tmp_path))
-    example_database.write(tmp_path / "app.db", 400)
-    words = ("--workloads", str(file), "--schemes", "turns", "--plant", "skips")
+    words = ("--workloads", str(app), "--schemes", "turns", "--plant", "skips")
     done = truth(*words, "--", "--blocks", "10")
     assert done.returncode == 1, done
     rows = [line for line in done.stdout.splitlines() if line.startswith("mix ")]
@@ -120,7 +123,7 @@ def test_a_suite_in_both_schemes_is_held_against_itself(
     assert line.split()[3:5] == ["9", "9" if code else "0"]
 
 
-@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+@takes_turns
 @pytest.mark.parametrize("plant", ["restarts", None])
 def test_a_pool_that_begins_again_is_found_and_a_whole_one_is_not(plant: str | None) -> None:
     """250 rows fit into the cache of 2 MB, all rows do not."""
