@@ -25,8 +25,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import sentences, whole_runs
-from benchmarks.experiments import Noise, Shape, replayed
+from benchmarks import experiments, sentences
+from benchmarks.experiments import LONG as LONG_RUN
+from benchmarks.experiments import SHORT, Noise, Setting, Shape, replayed
 from benchmarks.relabel import error_rates
 from sqlitmus.stats.estimate import (
     Array,
@@ -143,11 +144,11 @@ def print_whole_runs() -> None:
     print(f"\n{'one runner of nine is slower':<34} blocks    finds    promise / found")
     for name, noise in noises.items():
         for run, (setting, pilot, most) in {
-            "10 of 10": (whole_runs.SHORT, 1, 0.045),
-            "30 of 4": (whole_runs.LONG, 3, 0.02),
+            "10 of 10": (SHORT, 1, 0.045),
+            "30 of 4": (LONG_RUN, 3, 0.02),
         }.items():
-            finds = whole_runs.found_at(noise, setting, RUNS)
-            made = whole_runs.promises(noise, setting, pilot, PILOTS)
+            finds = experiments.found_at(noise, setting, RUNS)
+            made = experiments.promises(noise, setting, pilot, PILOTS)
             ratios = np.array([foretold.half for foretold in made]) / finds
             low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9]).tolist()
             print(f"{name:<34} {run:<8} {finds:>6.2%}  {middle:>5.2f} [{low:.2f}, {high:.2f}]")
@@ -157,10 +158,10 @@ def print_whole_runs() -> None:
     print(f"\n{'rows not resolved, repeated with as many blocks as asked':<57}  of  settled")
     for name, noise in noises.items():
         for run, setting in {
-            "5 runners, 10 blocks": whole_runs.Setting(Shape(4, 5, 10), "bh"),
-            "2 runners, 15 blocks": whole_runs.Setting(Shape(10, 2, 15), "holm"),
+            "5 runners, 10 blocks": Setting(Shape(4, 5, 10), "bh"),
+            "2 runners, 15 blocks": Setting(Shape(10, 2, 15), "holm"),
         }.items():
-            outcomes = whole_runs.settled(noise, setting, MOST_BLOCKS, REPEATED)
+            outcomes = experiments.settled(noise, setting, MOST_BLOCKS, REPEATED)
             share = float(np.mean(outcomes))
             print(f"{name:<34} {run:<21} {len(outcomes):>4}  {share:>7.1%}")
             target(f"settled, {name}, {run}", share, 0.7, 0.9)
@@ -195,7 +196,7 @@ def print_sessions() -> None:
     print(f"\n{'2 % noise, 36 comparisons':<34} differ by  finds 3 %  false alarms")
     for tau in (0.0, 0.005):
         for sessions, blocks in ((1, 30), (3, 45), (9, 14)):
-            finds, alarms = whole_runs.over_sessions(sessions, blocks, tau, RUNS)
+            finds, alarms = experiments.over_sessions(sessions, blocks, tau, RUNS)
             print(
                 f"{f'{sessions} x {blocks} blocks':<34} {tau:>8.1%}  {finds:>9.1%}  {alarms:>11.1%}"
             )

@@ -30,7 +30,7 @@ from typing import Annotated, Self
 import numpy as np
 import typer
 
-from benchmarks.asked import entry_of
+from benchmarks.plain_programs import job_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
@@ -42,7 +42,7 @@ from sqlitmus.run.processes.relay import Entry, Relay
 from sqlitmus.run.processes.turns import Array, Turns, timed
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract import Result, Share
 
 CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
@@ -147,12 +147,18 @@ class Pair:
 
     def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
         """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""
-        return entry_of(
-            *(self.catalog, self.case, self.installed, self.folder / str(seat), turns),
-            command=self.commands[seat % 2],
-            warmup_ms=alone_ms,
-            turned=not alone_ms,
-        )
+        folder = self.folder / str(seat)
+        folder.mkdir(exist_ok=True)
+        counts = {"iterations": turns.iterations, "warmup_iterations": turns.warmup}
+        counted = self.case.model_copy(update={**counts, "warmup_ms": alone_ms})
+        job = job_of(self.catalog, counted, self.installed, folder)
+        share = None if alone_ms else Share(of=job.measure.workers)
+        measure = job.measure.model_copy(update={"share": share})
+        file, output = folder / "job.json", Path(job.output)
+        file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
+        environment = {**self.installed.environment, **self.installed.spec.steady_environment}
+        words = [*self.commands[seat % 2], "--job", str(file)]
+        return Entry(words, environment, turns, output, folder / "log", self.case.workers == 1)
 
     def _results(self, invocations: Sequence[Invocation]) -> list[Result]:
         """Their results, by seat; ends the benchmark where one is missing or answers differ."""

@@ -14,15 +14,14 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Self
 
-from benchmarks.asked import job_of
 from benchmarks.plain_mix import Mix
-from sqlitmus.catalog import cases, runners
+from sqlitmus.catalog import cases, fixture, jobs, runners
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.processes.turns import LEAST
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Value
+from sqlitmus.vocabulary.contract import Job, Value
 from sqlitmus.vocabulary.errors import NotFit
 
 JS = "{runners}/plain/plain.js"
@@ -56,6 +55,27 @@ BALANCE = "SELECT balance, updated FROM accounts WHERE id = ?"
 TIMEOUT_S = 600.0
 
 
+def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Path) -> Job:
+    """`case` to be measured on a fixture of size m, with its result in `scratch`; one that writes
+    has a fresh database."""
+    spec = known.scenarios[case.scenario]
+    assert spec.fixture
+    definition, cache = known.fixtures[spec.fixture], paths.cache("fixtures")
+    database = fixture.ensure(spec.fixture, definition, "m", case.journal_mode, cache)
+    if spec.writes:
+        kept, database = database, scratch / "copy.db"
+        fixture.fresh_copy(kept, database)
+    return jobs.make_job(
+        case,
+        known,
+        mode="measure",
+        cell=f"{case.id}/{installed.spec.name}",
+        database=database,
+        size=fixture.rows(definition, "m"),
+        output=scratch / "result.json",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A case as every plain program is asked it; `units` of an operation, `fixture` a copy, and of
@@ -84,14 +104,14 @@ class Task:
         step = job.steps[0]
         assert job.database
         assert step.parameters
-        fixture = folder / "fixture.db"
-        fresh_copy(Path(job.database.path), fixture)
+        copy = folder / "fixture.db"
+        fixture.fresh_copy(Path(job.database.path), copy)
         work = CASES[case_id]
         pool = step.parameters.rows
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in job.connection.pragmas]
         writes = work.startswith(("insert", "update"))
-        answers = [] if writes else answers_of(fixture, step.sql, pool)
-        return cls(work, step.sql, pragmas, pool, case.per_operation, fixture, answers)
+        answers = [] if writes else answers_of(copy, step.sql, pool)
+        return cls(work, step.sql, pragmas, pool, case.per_operation, copy, answers)
 
     def asked(self) -> dict[str, Any]:
         """As a program reads it, but for the database."""
@@ -147,11 +167,11 @@ def text(task: Task | Mix, database: Path) -> str:
     return json.dumps({"database": str(database), "work": task.work, **task.asked()})
 
 
-def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
+def answers_of(file: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
     """How many rows each row of the pool finds, and the sum of their ids."""
     ids = "sum(id)" if "id" in sql.partition("FROM")[0] else "0"
     ask = f"SELECT count(*), {ids} FROM ({sql})"
-    with closing(sqlite3.connect(fixture)) as connection:
+    with closing(sqlite3.connect(file)) as connection:
         return [connection.execute(ask, row).fetchone() for row in pool]
 
 
@@ -191,7 +211,7 @@ class Program:
         self._task, self._database, self._log = task, task.fixture, folder / "log"
         if task.writes:
             self._database = folder / "copy.db"
-            fresh_copy(task.fixture, self._database)
+            fixture.fresh_copy(task.fixture, self._database)
         file = folder / "task.json"
         file.write_text(text(task, self._database), "utf-8")
         self._operations, self._due = 0, 0
