@@ -110,13 +110,13 @@ async function look(one) {
   }
   await shoot(page, one.name, one.width);
   report(one.name, page.problems);
-  await page.close();
+  await page.leave();
 }
 
 async function interact(kind) {
   const bare = await open({ scheme: "light", width: 1400, script: false });
   const rendered = await bare.evaluate(CELLS_TEXT);
-  await bare.close();
+  await bare.leave();
   const page = await open({ scheme: "light", width: 1400, script: true });
   await page.evaluate(`globalThis.rendered = ${JSON.stringify(rendered)}; ""`);
   for (const [name, expression] of interactions[kind]) {
@@ -130,7 +130,7 @@ async function interact(kind) {
     report(name, page.problems.slice(before));
     await page.evaluate("document.getElementById('reset')?.click()");
   }
-  await page.close();
+  await page.leave();
   await arriveByLink();
 }
 
@@ -141,7 +141,7 @@ async function arriveByLink() {
   for (const hash of ["", "#method"]) {
     const page = await open({ scheme: "light", width: 1400, script: true, hash });
     counts.push(await page.evaluate(rows));
-    await page.close();
+    await page.leave();
   }
   const [all, some] = counts;
   const problem = `the picture of the decision has ${some} of ${all} rows`;
@@ -154,7 +154,7 @@ async function askAxe() {
     const own = await open({ scheme, width: 1400, script: true });
     const problem = await violations(axe, own.evaluate, scheme);
     report(`axe finds nothing against WCAG 2.2 AA, ${scheme}`, problem ? [problem] : []);
-    await own.close();
+    await own.leave();
   }
 }
 
@@ -163,7 +163,7 @@ async function layOut(kind) {
     const own = await open({ scheme: "light", ...size, script: true });
     const problem = await check(own);
     report(name, [...own.problems, ...(problem ? [problem] : [])]);
-    await own.close();
+    await own.leave();
   }
 }
 

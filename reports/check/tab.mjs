@@ -16,9 +16,9 @@ export function startBrowser() {
 }
 
 /** A tab of `width` x `height` px; `media` are emulated media features, `hear` gets its events. It is one that
- * was closed before, if there is any: each new one starts a process. */
+ * was left, if there is any: each new one starts a process. */
 export async function openTab(browser, { width, height, media = {}, hear = () => {} }) {
-  const tab = closed.pop() ?? (await newTab(browser));
+  const tab = left.pop() ?? (await newTab(browser));
   tab.hear = hear;
   await tab.send("Emulation.setEmulatedMedia", {
     media: "",
@@ -33,7 +33,7 @@ export async function openTab(browser, { width, height, media = {}, hear = () =>
   return tab;
 }
 
-const closed = [];
+const left = [];
 
 async function newTab(browser) {
   const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
@@ -71,11 +71,13 @@ async function newTab(browser) {
         throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     },
-    async close() {
+    /** Lets the next `openTab` have it, without the page. */
+    async leave() {
       tab.hear = () => {};
       await tab.go("about:blank");
-      closed.push(tab);
+      left.push(tab);
     },
+    close: () => browser.send("Target.closeTarget", { targetId }),
   };
   browser.on((event) => {
     if (event.sessionId !== sessionId) return;
