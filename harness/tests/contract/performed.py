@@ -1,6 +1,7 @@
 """The vectors as a runner performs them: all that can be in one process, the others alone."""
 
 import hashlib
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -103,6 +104,12 @@ def written(vector: str, folder: Path) -> Job:
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, "utf-8")
     return job
+
+
+def loop_of(name: str, vector: str, folder: Path) -> tuple[Job, subprocess.CompletedProcess[str]]:
+    """The job of a vector, and what a runner prints of its loop."""
+    job = written(vector, folder)
+    return job, start(name, "--print-loop", str(file_of(vector, folder)))
 
 
 def _answer(job: Job, code: int, stderr: str) -> Performed:

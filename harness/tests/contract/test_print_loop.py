@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.vocabulary.contract import Job
-from tests.contract.performed import file_of, written
+from tests.contract.performed import file_of, loop_of
 from tests.contract.started import of_runners, start
 from tests.known import KNOWN, RUNNERS
 
@@ -45,12 +44,6 @@ try:
 finally:
     pathlib.Path(listing).write_text(json.dumps(texts), "utf-8")
 """
-
-
-def loop_of(name: str, vector: str, folder: Path) -> tuple[Job, subprocess.CompletedProcess[str]]:
-    """The job of a vector, and what a runner prints of its loop."""
-    job = written(vector, folder)
-    return job, start(name, "--print-loop", str(file_of(vector, folder)))
 
 
 @of_runners(GENERATING)
