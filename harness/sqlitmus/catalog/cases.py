@@ -236,9 +236,6 @@ class PlannedWorkload(DatabaseFacts):
     sample: float | None = None
 
 
-# Turns scenarios and axis values into cases. Pure.
-
-
 def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
     """A case's id: `scenario`, or `scenario@axis=value,…` with axes not at their default."""
     other = [f"{a}={axes[a]}" for a, values in spec.axes.items() if axes[a] != values[0]]

@@ -11,34 +11,21 @@ from sqlitmus.catalog.scenario import Mode, RunnerSpec
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import nearest, unknown
 
+KEYS = ("scenario", "group", "bound", "runner", "runtime", "driver", "case")
 
-class Filter:
-    """The `-f` terms: all terms of one text must match, and at least one of several texts.
 
-    A term is a substring of `case/runner`, or `key:value` where the key is scenario, group, runner,
-    runtime, driver, bound or an axis. A leading `-` excludes what the term matches.
+def narrow(
+    cases: list[PlannedCase], runners: list[RunnerSpec], texts: list[str], catalog: Catalog
+) -> Cells:
+    """Runner names per case id that match `-f`: all terms of one of `texts`, if there are any.
+
+    A term is a substring of `case/runner`, or `key:value` where the key is one of `KEYS` or an
+    axis. A leading `-` excludes what the term matches. Raises UsageError when no cell matches.
     """
+    keys = {*KEYS, *(axis for spec in catalog.scenarios.values() for axis in spec.axes)}
+    alternatives = [[_term(term, keys) for term in text.split()] for text in texts or [""]]
 
-    KEYS = ("scenario", "group", "bound", "runner", "runtime", "driver", "case")
-
-    def __init__(self, texts: Iterable[str], catalog: Catalog) -> None:
-        axes = {axis for spec in catalog.scenarios.values() for axis in spec.axes}
-        self._known = {*self.KEYS, *axes}
-        self._alternatives = [[self._term(t) for t in text.split()] for text in texts]
-
-    def _term(self, text: str) -> tuple[bool, str | None, str]:
-        exclude = text.startswith("-") and len(text) > 1
-        key, colon, value = text.removeprefix("-").partition(":")
-        if colon and re.fullmatch(r"[a-z_]+", key):
-            if key not in self._known:
-                raise UsageError(unknown("filter key", key, self._known))
-            return exclude, key, value
-        return exclude, None, text.removeprefix("-")
-
-    def matches(self, case: PlannedCase, runner: RunnerSpec) -> bool:
-        """Whether the filter selects the cell of `case` and `runner`."""
-        if not self._alternatives:
-            return True
+    def matches(case: PlannedCase, runner: RunnerSpec) -> bool:
         facts = {
             **case.axes,
             "scenario": case.scenario,
@@ -55,15 +42,10 @@ class Filter:
                 (facts.get(key) == value.lower() if key else value in name) != exclude
                 for exclude, key, value in terms
             )
-            for terms in self._alternatives
+            for terms in alternatives
         )
 
-
-def narrow(
-    cases: list[PlannedCase], runners: list[RunnerSpec], filter_: Filter, texts: list[str]
-) -> Cells:
-    """Runner names per case id that match `filter_`; raises UsageError when no cell matches."""
-    left = {c.id: [r.name for r in runners if filter_.matches(c, r)] for c in cases}
+    left = {c.id: [r.name for r in runners if matches(c, r)] for c in cases}
     left = {case: names for case, names in left.items() if names}
     if not left:
         candidates = [c.id for c in cases] + [r.name for r in runners]
@@ -75,6 +57,18 @@ def narrow(
             + " `./just list` shows what there is; --suite full has more cases."
         )
     return left
+
+
+def _term(text: str, keys: set[str]) -> tuple[bool, str | None, str]:
+    """Whether the term excludes, its key and its value."""
+    exclude = text.startswith("-") and len(text) > 1
+    text = text.removeprefix("-")
+    key, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[a-z_]+", key):
+        return exclude, None, text
+    if key not in keys:
+        raise UsageError(unknown("filter key", key, keys))
+    return exclude, key, value
 
 
 def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
@@ -147,7 +141,7 @@ def choose(
         for name, spec in catalog.runners.items()
         if (name in runner_names if runner_names else spec.role not in unasked)
     ]
-    cells = narrow(cases, specs, Filter(filters, catalog), filters)
+    cells = narrow(cases, specs, filters, catalog)
     chosen = sorted({name for names in cells.values() for name in names})
     if reference and reference not in chosen:
         raise UsageError(
@@ -155,9 +149,6 @@ def choose(
             f"add -r {reference} or choose another --reference"
         )
     return [case for case in cases if case.id in cells], cells
-
-
-# Whom a run of claims measures twice in each case.
 
 
 KEY = 1000  # rows that one key row outweighs

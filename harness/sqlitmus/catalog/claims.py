@@ -14,7 +14,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.evidence import Evidence, Fact
 from sqlitmus.catalog.jobs import work
 from sqlitmus.catalog.published import figure_problems, uncertainty
-from sqlitmus.catalog.toml import Lines, Place, parse, place
+from sqlitmus.catalog.toml import Place, at_lines, parse, words
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
@@ -180,9 +180,7 @@ class Claim(Model):
             yield from product(table.cases, table.runners)
 
 
-# The file that a new claim begins with. Pure.
-
-
+# The file that a new claim begins with.
 TEXT = Path(__file__).with_name("claim.toml").read_text("utf-8")
 
 
@@ -205,9 +203,6 @@ def file_name(name: str, files: Iterable[str]) -> str:
     last = max((p for p in prefixes if p in string.ascii_lowercase), default="")
     following = string.ascii_lowercase.index(last) + 1 if last else 0
     return f"{string.ascii_lowercase[min(following, 25)]}-{name}.toml"
-
-
-# What is wrong with a claim beyond its shape: blanks, impossible figures, unknown cells.
 
 
 # A factor beyond which "the same size" means nothing.
@@ -381,9 +376,6 @@ def _braces(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-# Reads `scenarios/claims/*.toml` as claims that the catalogue can measure.
-
-
 def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str, Claim]:
     """The claims called `only`, or all if it is empty, by name in the order of their files.
 
@@ -409,7 +401,7 @@ def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str
     if not problems:
         for name, problem in contradictions(claims):
             if not only or name in only:
-                problems += _told(*texts[name], [(("contradicts",), problem)])
+                problems += at_lines(*texts[name], [(("contradicts",), problem)])
     problems += [unknown("claim", name, claims) for name in only if name not in texts]
     if problems:
         raise UsageError("\n".join(dict.fromkeys(problems)))
@@ -425,24 +417,5 @@ def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, l
     except UsageError as error:
         return None, text, [str(error)]
     except ValidationError as error:
-        wrong = [(e["loc"], _words(e["type"], e["msg"])) for e in error.errors()]
-        return None, text, _told(file, text, wrong)
-    return claim, text, _told(file, text, problems(claim, catalog))
-
-
-def _told(file: Path, text: str, wrong: Iterable[tuple[Place, str]]) -> list[str]:
-    """A line `FILE:LINE: PLACE: PROBLEM` for each."""
-    pairs = list(wrong)
-    if not pairs:
-        return []
-    lines = Lines(text)
-    return [f"{file}:{lines.of(at)}: {place('', at)}: {problem}" for at, problem in pairs]
-
-
-def _words(kind: str, message: str) -> str:
-    """pydantic's words, but of what is absent and of what nobody knows."""
-    if kind == "missing":
-        return "is missing; add it"
-    if kind == "extra_forbidden":
-        return "there is no such key; correct its name, or take it out"
-    return message.removeprefix("Value error, ")
+        return None, text, at_lines(file, text, ((e["loc"], words(e)) for e in error.errors()))
+    return claim, text, at_lines(file, text, problems(claim, catalog))

@@ -1,6 +1,6 @@
 """The catalogue as a whole: its TOML files, read and checked against each other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -54,7 +54,6 @@ def read(scenarios: Path, fixtures: Path, runners: Path, inherited: Path | None 
     starters = _runners(runners)
     if inherited and all(spec.role != "oracle" for spec, _ in starters.values()):
         starters = _runners(inherited) | starters
-    _cross_check(by_name, profiles, suites, modes, sets, scenarios)
     catalog = Catalog(
         scenarios=by_name,
         profiles=profiles,
@@ -64,6 +63,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path, inherited: Path | None 
         runners={name: spec for name, (spec, _) in starters.items()},
         folders={name: folder for name, (_, folder) in starters.items()},
     )
+    _cross_check(catalog, scenarios)
     calls = scenarios / "presets.toml"
     weights = presets.read(calls, catalog) if calls.exists() else presets.load()
     return catalog.model_copy(update={"presets": weights})
@@ -110,43 +110,31 @@ def _fixtures(scenario: Scenario) -> set[str]:
     return set(filter(None, [scenario.fixture, *variants]))
 
 
-def _cross_check(
-    scenarios: dict[str, Scenario],
-    profiles: dict[str, Profile],
-    suites: dict[str, Suite],
-    modes: dict[str, Mode],
-    fixtures: dict[str, Fixture],
-    folder: Path,
-) -> None:
-    for name, scenario in scenarios.items():
-        for unknown in sorted(_fixtures(scenario) - fixtures.keys()):
-            raise UsageError(
-                f"{folder}: {name}.fixture: there is no fixture {unknown}; expected "
-                f"{_any_of(fixtures)}"
-            )
-        _check_files(name, scenario, fixtures, folder)
+def _cross_check(catalog: Catalog, folder: Path) -> None:
+    for name, scenario in catalog.scenarios.items():
+        for fixture in sorted(_fixtures(scenario)):
+            _check_name("fixture", fixture, catalog.fixtures, f"{folder}: {name}.fixture")
+        _check_files(name, scenario, catalog.fixtures, folder)
         for profile in scenario.axes.get("profile", []):
-            if profile not in profiles:
-                raise UsageError(
-                    f"{folder}: {name}.axes.profile: there is no profile {profile}; expected "
-                    f"{_any_of(profiles)}"
-                )
-    for name, suite in suites.items():
-        if suite.mode not in modes:
-            raise UsageError(
-                f"{folder / 'suites.toml'}: {name}.mode: there is no mode {suite.mode}; expected "
-                f"{_any_of(modes)}"
-            )
+            _check_name("profile", profile, catalog.profiles, f"{folder}: {name}.axes.profile")
+    for name, suite in catalog.suites.items():
+        at = f"{folder / 'suites.toml'}: {name}"
+        _check_name("mode", suite.mode, catalog.modes, f"{at}.mode")
         for number, case in enumerate(suite.cases):
-            where = f"{folder / 'suites.toml'}: {name}.cases[{number}]"
-            scenario_name = case.get("scenario")
-            if scenario_name != "*" and scenario_name not in scenarios:
-                raise UsageError(
-                    f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
-                    f"{_any_of(scenarios)}"
-                )
-            axes = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+            where = f"{at}.cases[{number}]"
+            scenario_name = str(case.get("scenario"))
+            if scenario_name != "*":
+                names = catalog.scenarios
+                _check_name("scenario", scenario_name, names, f"{where}.scenario", "* or ")
+            axes = catalog.scenarios[scenario_name].axes if scenario_name != "*" else {}
             _check_selection(case, axes, where)
+
+
+def _check_name(
+    kind: str, name: str, names: Collection[str], where: str, or_else: str = ""
+) -> None:
+    if name not in names:
+        raise UsageError(f"{where}: there is no {kind} {name}; expected {or_else}{_any_of(names)}")
 
 
 def _check_files(name: str, scenario: Scenario, fixtures: dict[str, Fixture], folder: Path) -> None:

@@ -28,6 +28,7 @@ Damage = Literal["absent", "unsealed", "changed"]
 # equal content: what a program writes moves the second time, which no program can put back.
 State = tuple[int, int, int, int, int, int]
 
+_BLOCK = 4096
 LOGS = ("-wal", "-journal")
 BESIDE = (*LOGS, "-shm")
 
@@ -106,12 +107,6 @@ def _size(name: str) -> int:
         return 0
 
 
-# What stands beside a fixture's database: files that hold the same as rows of it, or copies.
-
-
-_BLOCK = 4096
-
-
 def folder_of(database: Path) -> Path:
     """The folder of what stands beside `database`."""
     return database.with_suffix(".files")
@@ -171,9 +166,6 @@ def _filled(path: Path) -> Generator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-# Files of a database: copies of it, and logs beside it.
-
-
 def fresh_copy(source: Path, target: Path) -> None:
     """Copy `source` to `target`, and remove what a former writer left beside it.
 
@@ -194,8 +186,6 @@ def remove_logs(file: Path) -> None:
 
 
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
-
-
 PAGE_SIZE = 4096
 
 

@@ -189,9 +189,6 @@ def _texts(alphabet: str, low: int, high: int, count: int, rng: random.Random) -
     ]
 
 
-# The pools of parameter rows that a step of a scenario binds.
-
-
 POOLS = 16  # that are kept: all runners of a case ask for the same, one after the other
 
 

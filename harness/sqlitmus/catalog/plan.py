@@ -229,9 +229,6 @@ def _unique(what: str, names: list[str]) -> None:
         raise ValueError(f"{what} {', '.join(repeated)} occurs more than once")
 
 
-# Whether two plans measure the same work; resume, merge and compare all ask here. Pure.
-
-
 ASPECTS = "sql", "pragmas", "metric", "per_operation", "workers", "processes", "fixture", "variant"
 
 
@@ -276,9 +273,6 @@ def _hash(model: Model) -> str:
 def differences(base: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """Names of the facts that both have with different values, in the order of `base`."""
     return [name for name, value in base.items() if other.get(name, value) != value]
-
-
-# Limits of a plan from elsewhere.
 
 
 MOST_BLOCKS = 200_000

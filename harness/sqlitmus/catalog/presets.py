@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
-from sqlitmus.catalog.toml import Lines, parse, place
+from sqlitmus.catalog.toml import Place, at_lines, parse
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
@@ -51,11 +51,7 @@ def read(file: Path, catalog: "Catalog | None" = None) -> dict[str, Preset]:
     Raises UsageError with the file and the line of each fault.
     """
     tables, text = parse(file)
-    lines, faults = Lines(text), list[str]()
-
-    def fault(at: tuple[int | str, ...], words: str) -> None:
-        faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {words}")
-
+    faults: list[tuple[Place, str]] = []
     names = tables.pop(OPERATIONS, {})
     presets: dict[str, Preset] = {}
     for name, table in tables.items():
@@ -64,8 +60,8 @@ def read(file: Path, catalog: "Catalog | None" = None) -> dict[str, Preset]:
         except ValidationError as error:
             for each in error.errors():
                 inside = each["loc"]
-                named = inside[0] == "names"
-                fault((OPERATIONS, *inside[1:]) if named else (name, *inside), each["msg"])
+                at = (OPERATIONS, *inside[1:]) if inside[0] == "names" else (name, *inside)
+                faults.append((at, each["msg"]))
     places = [(OPERATIONS, case) for case in names]
     places += [(name, "calls", case) for name, preset in presets.items() for case in preset.calls]
     for at in places:
@@ -73,9 +69,9 @@ def read(file: Path, catalog: "Catalog | None" = None) -> dict[str, Preset]:
             if catalog:
                 called(at[-1], catalog)
         except UsageError as error:
-            fault(at, str(error))
+            faults.append((at, str(error)))
     if faults:
-        raise UsageError("\n".join(dict.fromkeys(faults)))
+        raise UsageError("\n".join(at_lines(file, text, faults)))
     return presets
 
 
@@ -89,9 +85,9 @@ def called(text: str, catalog: "Catalog") -> None:
         raise UsageError(f"{text} is the case {short}; write that")
 
 
-def load(scenarios: Path | None = None) -> dict[str, Preset]:
-    """The presets of a catalogue, or the clone's where it has none."""
-    return read(paths.or_clones((scenarios or paths.SCENARIOS) / "presets.toml"))
+def load() -> dict[str, Preset]:
+    """The presets of the catalogue, or the clone's where it has none."""
+    return read(paths.or_clones(paths.SCENARIOS / "presets.toml"))
 
 
 def chosen(

@@ -177,9 +177,6 @@ def check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
         ) from error
 
 
-# A scenario as its TOML file says it: steps, axes, and what a value of an axis changes.
-
-
 Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
 
 

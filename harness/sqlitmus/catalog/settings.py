@@ -153,9 +153,6 @@ def only(settings: Settings, names: list[str]) -> Settings:
     return settings.model_copy(update={"setting": left})
 
 
-# What the settings advisor tries.
-
-
 class Trial(Model):
     """A setting tried on one group of queries and one database: cases `base` and `new`.
 
@@ -190,10 +187,6 @@ class PlannedAdvice(Model):
                 bases.setdefault(f"{trial.group}-{trial.database}", Counter())[trial.base] += 1
         repeated = {many.most_common(1)[0][0] for many in bases.values()}
         return {case: self.runner if case in repeated else "" for case in sorted(cases)}
-
-
-# Settings as cases: a scenario for each group of queries and database, an axis for the setting.
-# Pure.
 
 
 SUITE = "advise"
@@ -278,10 +271,16 @@ def _sized(catalog: Catalog, spec: Scenario, database: Database) -> dict[str, Fi
     return {f"{name}-{database.name}": changed}
 
 
+_AS_GIVEN = {
+    *("operations", "fixed", "warmup_operations", "timed_operations", "warmup_iterations", "setup"),
+}
+
+
 def _plain(spec: Scenario, group: Group, name: str, fixture: str) -> Scenario:
     """The scenario at the group's axes, of which each has this one value."""
     axes = {axis: [group.axes.get(axis, values[0])] for axis, values in spec.axes.items()}
     changes = {
+        **group.model_dump(include=_AS_GIVEN),
         "group": name,
         "fixture": fixture,
         "axes": axes,
@@ -290,15 +289,9 @@ def _plain(spec: Scenario, group: Group, name: str, fixture: str) -> Scenario:
             for axis, of in spec.variants.items()
         },
         "overrides": [],
-        "operations": group.operations,
         "per_operation": spec.per_operation * group.repeat,
         "steps": [s.model_copy(update={"repeat": s.repeat * group.repeat}) for s in spec.steps],
         "transaction": group.transaction or spec.transaction,
-        "fixed": group.fixed,
-        "warmup_operations": group.warmup_operations,
-        "timed_operations": group.timed_operations,
-        "warmup_iterations": group.warmup_iterations,
-        "setup": group.setup,
         "notes": [],
     }
     return spec.model_copy(update=changes)

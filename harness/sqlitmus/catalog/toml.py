@@ -2,11 +2,13 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from sqlitmus.machine import plainfiles
 from sqlitmus.vocabulary.errors import UsageError
@@ -21,96 +23,73 @@ _TOKEN = re.compile(
 
 
 class Lines:
-    """The lines of a text that `tomllib` has read without complaint."""
+    """The lines of a text that `tomllib` has read without complaint; `all` has that of every place
+    that is written down."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = list(_tokens(text))
-        self._at = 0
-        self._last: dict[Place, int] = {}
-        self._lines: dict[Place, int] = {}
-        self._document()
-
-    def of(self, place: Place) -> int:
-        """The line of the innermost part of `place` that is written down; 1 if none is."""
-        while place and place not in self._lines:
-            place = place[:-1]
-        return self._lines.get(place, 1)
-
-    @property
-    def all(self) -> Mapping[Place, int]:
-        """Every place that is written down, with its line."""
-        return self._lines
-
-    def _document(self) -> None:
+        self._tokens = deque(_tokens(f"{text}\n"))
+        self.all: dict[Place, int] = {}
+        last: dict[Place, int] = {}  # number of an array's last table
         table: Place = ()
-        while self._at < len(self._tokens):
-            if self._see("\n"):
-                self._at += 1
-            elif self._see("["):
-                table = self._header()
+        while self._tokens:
+            mark = self._tokens[0][0]
+            if mark == "\n":
+                self._tokens.popleft()
+            elif mark == "[":
+                table = self._header(last)
             else:
                 self._pair(table)
 
-    def _header(self) -> Place:
-        line = self._tokens[self._at][1]
-        self._at += 1
-        array = self._see("[")
-        self._at += array
-        *parents, name = self._key()
-        self._at += 1 + array
+    def of(self, place: Place) -> int:
+        """The line of the innermost part of `place` that is written down; 1 if none is."""
+        while place and place not in self.all:
+            place = place[:-1]
+        return self.all.get(place, 1)
+
+    def _header(self, last: dict[Place, int]) -> Place:
+        array = self._tokens[1][0] == "["
         place: Place = ()
-        for part in parents:
-            place = self._inside((*place, part))
-        place = (*place, name)
-        if array:
-            self._last[place] = self._last.get(place, -1) + 1
-            place = self._inside(place)
-        self._lines.setdefault(place, line)
+        parts, line = self._key()
+        for number, part in enumerate(parts, 1):
+            place = (*place, part)
+            if array and number == len(parts):
+                self._tokens.popleft()
+                last[place] = last.get(place, -1) + 1
+            place = (*place, last[place]) if place in last else place
+        self.all.setdefault(place, line)
         return place
 
-    def _inside(self, place: Place) -> Place:
-        """The last table of an array of tables; another place is itself."""
-        return (*place, self._last[place]) if place in self._last else place
-
-    def _key(self) -> list[str]:
-        parts: list[str] = []
-        while not (self._see("=") or self._see("]")):
-            if not self._see("."):
-                word = self._tokens[self._at][0]
+    def _key(self) -> tuple[list[str], int]:
+        """The parts of a key, up to the mark behind it, and its line."""
+        parts, line = list[str](), self._tokens[0][1]
+        while (word := self._tokens.popleft()[0]) not in ("=", "]"):
+            if word not in (".", "["):
                 parts.append(word[1:-1] if word[0] in "\"'" else word)
-            self._at += 1
-        return parts
+        return parts, line
 
-    def _pair(self, table: Place) -> None:
-        line = self._tokens[self._at][1]
-        place = table
-        for part in self._key():
+    def _pair(self, place: Place) -> None:
+        parts, line = self._key()
+        for part in parts:
             place = (*place, part)
-            self._lines.setdefault(place, line)
-        self._at += 1
+            self.all.setdefault(place, line)
         self._value(place)
 
     def _value(self, place: Place) -> None:
-        opened = self._tokens[self._at][0]
-        if opened not in "[{":
-            while self._at < len(self._tokens) and not any(map(self._see, ",]}\n")):
-                self._at += 1
-            return
-        self._at += 1
-        number = 0
-        while not self._see("]" if opened == "[" else "}"):
-            if self._see(",") or self._see("\n"):
-                self._at += 1
+        opened, number = self._tokens.popleft()[0], 0
+        while opened in ("[", "{") and self._tokens[0][0] not in ("]", "}"):
+            mark, line = self._tokens[0]
+            if mark in (",", "\n"):
+                self._tokens.popleft()
             elif opened == "{":
                 self._pair(place)
             else:
-                self._lines[*place, number] = self._tokens[self._at][1]
+                self.all[*place, number] = line
                 self._value((*place, number))
                 number += 1
-        self._at += 1
-
-    def _see(self, mark: str) -> bool:
-        return self._at < len(self._tokens) and self._tokens[self._at][0] == mark
+        if opened in ("[", "{"):
+            self._tokens.popleft()
+        while self._tokens[0][0] not in (",", "]", "}", "\n"):  # the rest of 1.5
+            self._tokens.popleft()
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -122,11 +101,26 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
         line += match[0].count("\n")
 
 
+def at_lines(file: Path, text: str, problems: Iterable[tuple[Place, str]]) -> list[str]:
+    """Problems at places of a file as lines, `FILE:LINE: PLACE: PROBLEM`, each once."""
+    pairs = list(problems)
+    lines = Lines(text if pairs else "")
+    return list(dict.fromkeys(f"{file}:{lines.of(at)}: {place('', at)}: {p}" for at, p in pairs))
+
+
+def words(error: ErrorDetails) -> str:
+    """pydantic's words, but of what is absent and of what nobody knows."""
+    if error["type"] == "missing":
+        return "is missing; add it"
+    if error["type"] == "extra_forbidden":
+        return "there is no such key; correct its name, or take it out"
+    return error["msg"].removeprefix("Value error, ")
+
+
 M = TypeVar("M", bound=BaseModel)
-
-
 MOST_BYTES = 16 * 2**20
 MOST_DEEP = 64
+_TOO_DEEP = f"it is nested deeper than {MOST_DEEP} levels; take the brackets or dots out"
 
 
 def parse(file: Path) -> tuple[dict[str, Any], str]:
@@ -155,9 +149,6 @@ def parse(file: Path) -> tuple[dict[str, Any], str]:
     return tables, text
 
 
-_TOO_DEEP = f"it is nested deeper than {MOST_DEEP} levels; take the brackets or dots out"
-
-
 def _parts(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return cast("dict[str, object]", value).values()
@@ -183,7 +174,7 @@ def model(kind: type[M], value: object, file: Path, at: str) -> M:
         raise UsageError(problems) from error
 
 
-def place(at: str, location: tuple[int | str, ...]) -> str:
+def place(at: str, location: Place) -> str:
     """A key path such as `get-pk.steps[0].sql`."""
     text = at
     for part in location:

@@ -20,8 +20,6 @@ from sqlitmus.workload.file import About, about
 _KEPT_PRAGMAS = ("page_size", "encoding", "auto_vacuum", "user_version", "application_id")
 _CHOSEN = "sqlitmus_chosen"
 SMALL = 1000  # rows of a table that is taken whole
-
-
 DRAWN = 10  # times as many rows as are taken has a table that is not read as a whole for them
 PILOT = 2000  # numbers of rows that tell how dense they are
 SPARSE = 0.05  # of them have a row: with fewer, too many would be drawn in vain
@@ -372,10 +370,7 @@ def _copy(
                 finding = _checked(copy, say)
         except sqlite3.Error as error:
             raise UsageError(f"{source}: {_words(error)}") from error
-        changed = quiet and (
-            _state(source) != before or any(os.path.lexists(f"{source}{s}") for s in _LOGS)
-        )
-        if changed:
+        if quiet and (_state(source) != before or not _quiet(source)):
             continue
         if finding != "ok":
             raise UsageError(

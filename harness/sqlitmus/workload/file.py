@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from sqlitmus.catalog.cases import Durability
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Parameter, Profile
-from sqlitmus.catalog.toml import Lines, Place, parse, place
+from sqlitmus.catalog.toml import Lines, Place, at_lines, parse, place, words
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model
 from sqlitmus.vocabulary.detail import UserDatabase
@@ -56,9 +56,6 @@ def about(name: str, file: Path, journal_mode: str) -> About:
             "content": content.hexdigest()[:16],
         }
     )
-
-
-# What a runner has to keep to, and which profiles cannot.
 
 
 class Limits(Model):
@@ -243,11 +240,6 @@ class Source:
             return UsageError(f"{lines[number]}: {problem}")
         return UsageError(f"{self.file}:{self._lines.of(at)}: {place('', at)}: {problem}")
 
-    @staticmethod
-    def errors(problems: list[str]) -> UsageError:
-        """One error for all."""
-        return UsageError("\n".join(problems))
-
     def of(self, query: str, number: int, key: str) -> Place:
         """The place of `key` of a query's statement."""
         if self.workload.query[query].statements:
@@ -261,26 +253,22 @@ def read(file: Path, catalog: Catalog) -> Source:
     try:
         workload = Workload.model_validate(raw)
     except ValidationError as error:
-        lines = Lines(text)
         places = [
-            (tuple(part for part in each["loc"] if part not in _BRANCHES), each)
+            (tuple(part for part in each["loc"] if part not in _BRANCHES), _words(each))
             for each in error.errors()
         ]
         within = {at[:length] for at, _ in places for length in range(len(at))}
         # Of what may have several forms, the form that it nearly has is told.
-        problems = {
-            f"{file}:{lines.of(at)}: {place('', at)}: {_words(each)}": None
-            for at, each in places
-            if at and at not in within
-        } or {f"{file}: {_words(each)}": None for each in error.errors()}
+        nearest = [(at, problem) for at, problem in places if at and at not in within]
+        problems = at_lines(file, text, nearest) or dict.fromkeys(f"{file}: {p}" for _, p in places)
         raise UsageError("\n".join(problems)) from error
     source = Source(file, text, workload)
     if workload.profile not in catalog.profiles:
-        words = unknown("profile", workload.profile, catalog.profiles)
-        raise source.wrong(("profile",), words)
+        problem = unknown("profile", workload.profile, catalog.profiles)
+        raise source.wrong(("profile",), problem)
     for name in workload.pragmas.keys() - set(_SETTABLE):
-        words = f"{unknown('pragma', name, _SETTABLE)}; runners read no other back"
-        raise source.wrong(("pragmas", name), words)
+        problem = f"{unknown('pragma', name, _SETTABLE)}; runners read no other back"
+        raise source.wrong(("pragmas", name), problem)
     limit = workload.limits.durability
     if limit and (weak := weaker(source.profile(catalog)[1], limit)):
         raise source.wrong(
@@ -301,11 +289,6 @@ _BRANCHES = {"str", "list[Parameter]", "list[nullable[union[int,float,str,bytes]
 
 def _words(error: ErrorDetails) -> str:
     """pydantic's words, but of what is absent, of what nobody knows, and of names."""
-    kind, message = error["type"], str(error["msg"])
-    if kind == "missing":
-        return "is missing; add it"
-    if kind == "extra_forbidden":
-        return "there is no such key; correct its name, or take it out"
-    if kind == "string_pattern_mismatch":
+    if error["type"] == "string_pattern_mismatch":
         return "a query's name has small letters, digits and dashes, 40 at most"
-    return message.removeprefix("Value error, ")
+    return words(error)

@@ -154,7 +154,7 @@ def parts_of(
         for name, words in scarce.items():
             wrong[name] = [str(source.wrong(("query", name), words))]
         if wrong and (leave is None or not source.is_traced or not parts):
-            raise source.errors([words for problems in wrong.values() for words in problems])
+            raise UsageError("\n".join(words for problems in wrong.values() for words in problems))
         if wrong and leave:
             for words in _left_out(source, wrong):
                 leave(words)
@@ -439,6 +439,14 @@ def _with_rows(step: ScenarioStep, numbers: Sequence[int]) -> ScenarioStep:
     return step.model_copy(update={"given": step.given.model_copy(update={"rows": chosen})})
 
 
+def within(kind: str, steps: Sequence[ScenarioStep]) -> list[ScenarioStep]:
+    """The steps in a transaction of that kind; themselves for "none"."""
+    if kind == "none":
+        return [*steps]
+    begin = ScenarioStep(operation="execute", sql=f"BEGIN {kind.upper()}")
+    return [begin, *steps, ScenarioStep(operation="execute", sql="COMMIT")]
+
+
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
@@ -477,9 +485,6 @@ def rows_wanting(pairs: Sequence[tuple[Part, int]], rounds: int) -> list[str]:
             if needed > given:
                 few.append(f"{part.name} had {needed:,} rows of parameters instead of {given:,}")
     return few
-
-
-# What of the proofs the order of several writers decides.
 
 
 class Decided(NamedTuple):

@@ -9,17 +9,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from sqlitmus.catalog.authorizer import Refused, confined
-from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
+from sqlitmus.catalog.scenario import Scenario, ScenarioStep
 from sqlitmus.machine.system import usable
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.workload import statements
 from sqlitmus.workload.file import Recording, Source
-from sqlitmus.workload.parts import REPLAY, TIMED_REPLAY, Decided, Part, Proof, sums_held
+from sqlitmus.workload.parts import (
+    REPLAY,
+    TIMED_REPLAY,
+    Decided,
+    Part,
+    Proof,
+    sums_held,
+    within,
+)
 from sqlitmus.workload.statements import LONGEST, Answered, NoPool, Row
 
 LEAST = 128  # requests of a replay: a p99 needs no fewer
@@ -47,49 +55,69 @@ class _Tried:
     answered: dict[str, list[Answered]] = field(default_factory=dict[str, list[Answered]])
     held: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     affected: int = 0
-    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Replay:
-    """The requests of a recording, the parts that they are of, and what each part's steps bind."""
+    """The parts that a recording's requests are of, and what each part's steps bind; they are made
+    by `connection`, to a copy of the database, and `proofs` show what they write."""
 
-    requests: list[_Request]
     parts: dict[str, Part]
     rows: dict[str, list[list[Row]]]
+    connection: sqlite3.Connection
+    proofs: dict[str, Proof]
+    profile: str
+    workers: int
+    leave: Callable[[str], None] | None
 
-    @classmethod
-    def of(cls, recording: Recording, parts: Iterable[Part], workers: int) -> "_Replay":
-        """Those requests whose queries can be measured."""
-        able = {part.name: part for part in parts if part.name in recording.rows}
-        rows: dict[str, list[list[Row]]] = {}
-        for name, part in able.items():
-            pairs = zip(part.query.parts(), recording.rows[name], strict=True)
-            orders = [(statements.positional(statement.sql)[1], of) for statement, of in pairs]
-            rows[name] = [statements.arranged([tuple(r) for r in of], to) for to, of in orders]
+    def requests(self, recording: Recording) -> list[_Request]:
+        """Those whose queries can be measured."""
         turns: Counter[str] = Counter()
         requests: list[_Request] = []
         times = recording.times or [None] * len(recording.order)
         for name, connection, at in zip(recording.order, recording.connections, times, strict=True):
-            if name in able:
-                requests.append(_Request(name, turns[name], connection % workers, at))
+            if name in self.parts:
+                requests.append(_Request(name, turns[name], connection % self.workers, at))
                 turns[name] += 1
-        return cls(requests, able, rows)
+        return requests
 
-    def tried(
-        self,
-        connection: sqlite3.Connection,
-        requests: Sequence[_Request],
-        proofs: Mapping[str, Proof],
-    ) -> _Tried:
+    def scenarios(self, requests: list[_Request]) -> Iterable[tuple[str, Scenario]]:
+        """By name; requests that fail are left out, and told. Raises Refused, _Short and NoPool."""
+        for _ in range(ATTEMPTS):
+            orders = [requests]
+            if self.workers > 1 and self.proofs:  # one worker after the other, too
+                orders.append(sorted(requests, key=lambda request: request.worker))
+                orders.append(sorted(requests, key=lambda request: -request.worker))
+            tries = [self._tried(order) for order in orders]
+            failed = set[_Request]().union(*(tried.failed for tried in tries))
+            if not failed:
+                break
+            reason = next((tried.reason for tried in tries if tried.reason), "")
+            if reason:
+                count = counted(len(requests), "request")
+                words = f"{len(failed):,} of {count} that fail: {reason}"
+                if self.leave is None:
+                    raise Refused(words)
+                self.leave(f"replayed without {words}")
+            requests = [request for request in requests if request not in failed]
+        else:
+            raise Refused("requests fail whichever are left out")
+        requests = self._whole(requests)
+        facts, answered = self._facts(requests, tries), tries[0].answered
+        yield REPLAY, self._closed(facts, requests, answered)
+        if all(request.at is not None for request in requests):
+            yield TIMED_REPLAY, self._timed(facts, requests, answered)
+
+    def _tried(self, requests: Sequence[_Request]) -> _Tried:
         """Make these requests one after the other, and undo what they did. Raises Refused."""
         tried, end = _Tried(), time.monotonic() + ENOUGH_S
+        connection = self.connection
         connection.execute("BEGIN")
         with statements.limited(connection), confined(connection):
             for number, request in enumerate(requests):
                 connection.execute("SAVEPOINT request")
                 try:
-                    self._make(connection, request, tried)
+                    self._make(request, tried)
                 except sqlite3.Error as error:
                     tried.failed.add(request)
                     tried.reason = tried.reason or str(error)
@@ -97,19 +125,18 @@ class _Replay:
                 connection.execute("RELEASE request")
                 if time.monotonic() > end:
                     tried.failed |= {*requests[number + 1 :]}
-                    tried.late = True
                     break
-        tried.held = sums_held(connection, proofs)
+        tried.held = sums_held(connection, self.proofs)
         connection.execute("ROLLBACK")
         return tried
 
-    def _make(self, connection: sqlite3.Connection, request: _Request, tried: _Tried) -> None:
+    def _make(self, request: _Request, tried: _Tried) -> None:
         part, rows = self.parts[request.query], self.rows[request.query]
         seen = tried.answered.setdefault(request.query, [Answered() for _ in part.steps])
         for step, bound, answered in zip(part.steps, rows, seen, strict=True):
             sql = step.text({})
             for row in bound[request.turn * step.repeat : (request.turn + 1) * step.repeat]:
-                cursor = connection.execute(sql, row)
+                cursor = self.connection.execute(sql, row)
                 if not answered.types:
                     answered.types = {name: set() for name in step.columns}
                 fetched = [cursor.fetchone() or ()] if step.operation == "get" else cursor
@@ -117,7 +144,96 @@ class _Replay:
                     answered.see(values)
                 tried.affected += max(cursor.rowcount, 0)
 
-    def steps(
+    def _whole(self, requests: Sequence[_Request]) -> list[_Request]:
+        """The first of them, a power of two, whose rows pools hold. Raises _Short for few."""
+        count = 1 << (max(len(requests), 1).bit_length() - 1)
+        while count >= LEAST:
+            often = Counter(request.query for request in requests[:count])
+            most = max(often[n] * step.repeat for n in often for step in self.parts[n].steps)
+            if most <= LONGEST:
+                return [*requests[:count]]
+            count //= 2
+        raise _Short(f"it has {counted(len(requests), 'request')} for it, and {LEAST} are needed")
+
+    def _facts(self, requests: Sequence[_Request], tries: Sequence[_Tried]) -> dict[str, Any]:
+        """What both scenarios have in common."""
+        parts = [self.parts[name] for name in {request.query: 0 for request in requests}]
+        decided = Decided.of(self.proofs, [(tried.held, tried.affected) for tried in tries])
+        several = len(tries) > 1
+        ascii_ends = all(seen.ascii_ends for of in tries[0].answered.values() for seen in of)
+        undecided = ["rows", "checksum", *(["affected"] if decided.affected else [])]
+        proofs = self.proofs.items()
+        return {
+            "group": "replay",
+            "bound_by": "mixed",
+            "unit": "query",
+            "fixture": "workload",
+            "writes": bool(proofs),
+            "order_decides": undecided if several else [],
+            "tolerate_busy": several,
+            "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs],
+            "ascii_ends": ascii_ends and all(part.ascii_ends for part in parts),
+            "axes": {"profile": [self.profile], "workers": [str(self.workers)]},
+            "notes": [
+                f"The first {len(requests):,} requests of the trace, in their order.",
+                *filter(None, [str(decided)]),
+            ],
+        }
+
+    def _closed(
+        self,
+        facts: Mapping[str, Any],
+        requests: Sequence[_Request],
+        answered: Mapping[str, list[Answered]],
+    ) -> Scenario:
+        steps, sequence = self._steps(requests, answered)
+        count = len(requests)
+        work = {"warmup_operations": count // 4, "timed_operations": count // 4 * 3}
+        return Scenario.model_validate(
+            {
+                **facts,
+                "title": "The trace, one request after the other",
+                "question": "What do the trace's requests cost in their order, on its connections?",
+                "steps": steps,
+                "sequence": sequence,
+                "operations": count // 16 if self.proofs else min(count, 256),
+                **(work if self.proofs else {}),
+            }
+        )
+
+    def _timed(
+        self,
+        facts: Mapping[str, Any],
+        requests: Sequence[_Request],
+        answered: Mapping[str, list[Answered]],
+    ) -> Scenario:
+        in_time = sorted(requests, key=lambda request: request.at or 0.0)
+        times, planned = [request.at or 0.0 for request in in_time], [0.0]
+        for before, after in pairwise(times):
+            planned.append(planned[-1] + min(after - before, PAUSE_S))
+        count = len(in_time)
+        while planned[count - 1] > ENOUGH_S:
+            count //= 2
+        steps, sequence = self._steps(in_time[:count], answered)
+        planned_us = [round(each * 1e6) for each in planned[:count]]
+        return Scenario.model_validate(
+            {
+                **facts,
+                "title": "The trace, at the times that it recorded",
+                "question": "How long does a request take at most, 99 times in 100, when it comes?",
+                "metric": "p99",
+                "steps": steps,
+                "sequence": sequence.model_copy(update={"planned_us": planned_us}),
+                "operations": count // 2,
+                "warmup_iterations": 1,
+                "iterations": 1,
+                "fixed": True,
+                "latencies": True,
+                "notes": [*facts["notes"], _SHORTENED],
+            }
+        )
+
+    def _steps(
         self, requests: Sequence[_Request], answered: Mapping[str, list[Answered]]
     ) -> tuple[list[ScenarioStep], contract.Sequence]:
         """The steps that these requests take, and their sequence. Raises Refused and NoPool for
@@ -128,16 +244,9 @@ class _Replay:
         for name in names:
             part = self.parts[name]
             turns = [request.turn for request in requests if request.query == name]
-            mine = [
-                _step(step, turns, rows, seen)
-                for step, rows, seen in zip(
-                    part.steps, self.rows[name], answered[name], strict=True
-                )
-            ]
-            kind = part.query.transaction
-            if kind != "none":
-                begin = ScenarioStep(operation="execute", sql=f"BEGIN {kind.upper()}")
-                mine = [begin, *mine, ScenarioStep(operation="execute", sql="COMMIT")]
+            each = zip(part.steps, self.rows[name], answered[name], strict=True)
+            bound = [_step(step, turns, rows, seen) for step, rows, seen in each]
+            mine = within(part.query.transaction, bound)
             steps += mine
             groups.append(len(mine))
         workers = [request.worker for request in requests]
@@ -156,15 +265,14 @@ def _step(
     bound = [rows[turn * step.repeat + n] for turn in turns for n in range(step.repeat)]
     count = len(bound[0])
     given = statements.pool(bound, count, distinct=False) if count else None
-    columns: dict[str, ColumnType] = {}
+    columns: dict[str, str] = {}
     for name, kind in seen.typed().items():
         before, has_values = step.columns[name], seen.types[name] - {type(None)}
         bare = (kind if has_values else before).removesuffix("?")
-        nullable = "?" if "?" in kind + before else ""
-        columns[name] = cast("ColumnType", f"{bare}{nullable}")
-    changes = {"given": given, "columns": columns}
-    flags = {"wide": step.wide or seen.wide, "nul": step.nul or bool(seen.cut)}
-    return step.model_copy(update={**changes, **flags})
+        columns[name] = f"{bare}?" if "?" in kind + before else bare
+    wide, nul = step.wide or seen.wide, step.nul or bool(seen.cut)
+    changes = {"given": given, "columns": columns, "wide": wide, "nul": nul}
+    return step.model_copy(update=changes)
 
 
 def replays(
@@ -183,12 +291,20 @@ def replays(
     recording = source.recording
     if recording is None or len(recording.order) < LEAST:
         return {}
+    able = {part.name: part for part in parts if part.name in recording.rows}
+    rows: dict[str, list[list[Row]]] = {}
+    for name, part in able.items():
+        pairs = zip(part.query.parts(), recording.rows[name], strict=True)
+        orders = [(statements.positional(statement.sql)[1], of) for statement, of in pairs]
+        rows[name] = [statements.arranged([tuple(r) for r in of], to) for to, of in orders]
+    written = {table for part in able.values() for table in part.written}
+    mine = {table: of for table, of in proofs.items() if table in written}
     most = source.workload.workers if source.workload.workers > 1 else usable()
     workers = min(max(recording.connections) + 1, most)
-    replay = _Replay.of(recording, parts, workers)
     try:
         with statements.scratch(file, keys=keys) as (connection, _):
-            return dict(_scenarios(replay, connection, proofs, profile, workers, leave))
+            replay = _Replay(able, rows, connection, mine, profile, workers, leave)
+            return dict(replay.scenarios(replay.requests(recording)))
     except (Refused, NoPool, _Short) as error:
         words = f"{source.workload.trace}: it is not replayed as recorded: {error}"
         if leave is None:
@@ -201,153 +317,8 @@ class _Short(Exception):
     """Too few requests can be replayed."""
 
 
-def _scenarios(
-    replay: _Replay,
-    connection: sqlite3.Connection,
-    proofs: Mapping[str, Proof],
-    profile: str,
-    workers: int,
-    leave: Callable[[str], None] | None,
-) -> Iterable[tuple[str, Scenario]]:
-    written = {table for part in replay.parts.values() for table in part.written}
-    mine = {table: of for table, of in proofs.items() if table in written}
-    requests = replay.requests
-    for _ in range(ATTEMPTS):
-        tries = [
-            replay.tried(connection, order, mine)
-            for order in _orders(requests, several=workers > 1 and bool(mine))
-        ]
-        failed = set[_Request]().union(*(tried.failed for tried in tries))
-        if not failed:
-            break
-        reason = next((tried.reason for tried in tries if tried.reason), "")
-        if reason:
-            words = f"{len(failed):,} of {counted(len(requests), 'request')} that fail: {reason}"
-            if leave is None:
-                raise Refused(words)
-            leave(f"replayed without {words}")
-        requests = [request for request in requests if request not in failed]
-    else:
-        raise Refused("requests fail whichever are left out")
-    requests = _whole(replay, requests)
-    facts = _facts(replay, requests, tries, mine, profile, workers)
-    steps, sequence = replay.steps(requests, tries[0].answered)
-    yield REPLAY, _closed(facts, steps, sequence, writes=bool(mine))
-    if all(request.at is not None for request in requests):
-        yield TIMED_REPLAY, _timed(replay, facts, requests, tries[0].answered)
-
-
-def _orders(requests: Sequence[_Request], *, several: bool) -> list[list[_Request]]:
-    """The orders in which requests may come: as recorded, and of `several` workers one after the
-    other, too."""
-    orders = [[*requests]]
-    if several:
-        by_worker = sorted(requests, key=lambda request: request.worker)
-        orders += [by_worker, sorted(requests, key=lambda request: -request.worker)]
-    return orders
-
-
-def _whole(replay: _Replay, requests: Sequence[_Request]) -> list[_Request]:
-    """The first of them, a power of two, whose rows pools hold. Raises _Short for few."""
-    count = 1 << (max(len(requests), 1).bit_length() - 1)
-    while count >= LEAST:
-        often = Counter(request.query for request in requests[:count])
-        most = max(often[name] * step.repeat for name in often for step in replay.parts[name].steps)
-        if most <= LONGEST:
-            return [*requests[:count]]
-        count //= 2
-    raise _Short(f"it has {counted(len(requests), 'request')} for it, and {LEAST} are needed")
-
-
-def _facts(
-    replay: _Replay,
-    requests: Sequence[_Request],
-    tries: Sequence[_Tried],
-    proofs: Mapping[str, Proof],
-    profile: str,
-    workers: int,
-) -> dict[str, Any]:
-    """What both scenarios have in common."""
-    parts = [replay.parts[name] for name in {request.query: 0 for request in requests}]
-    decided = Decided.of(proofs, [(tried.held, tried.affected) for tried in tries])
-    several = len(tries) > 1
-    ascii_ends = all(seen.ascii_ends for of in tries[0].answered.values() for seen in of)
-    undecided = ["rows", "checksum", *(["affected"] if decided.affected else [])]
-    return {
-        "group": "replay",
-        "bound_by": "mixed",
-        "unit": "query",
-        "fixture": "workload",
-        "writes": bool(proofs),
-        "order_decides": undecided if several else [],
-        "tolerate_busy": several,
-        "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs.items()],
-        "ascii_ends": ascii_ends and all(part.ascii_ends for part in parts),
-        "axes": {"profile": [profile], "workers": [str(workers)]},
-        "notes": [
-            f"The first {len(requests):,} requests of the trace, in their order.",
-            *filter(None, [str(decided)]),
-        ],
-    }
-
-
-def _closed(
-    facts: Mapping[str, Any],
-    steps: list[ScenarioStep],
-    sequence: contract.Sequence,
-    *,
-    writes: bool,
-) -> Scenario:
-    count = len(sequence.order)
-    work = {"warmup_operations": count // 4, "timed_operations": count // 4 * 3}
-    return Scenario.model_validate(
-        {
-            **facts,
-            "title": "The trace, one request after the other",
-            "question": "What do the trace's requests cost in their order, on its connections?",
-            "steps": steps,
-            "sequence": sequence,
-            "operations": count // 16 if writes else min(count, 256),
-            **(work if writes else {}),
-        }
-    )
-
-
 _SHORTENED = (
     f"Requests come when they came in the trace, but for pauses of more than {PAUSE_S * 1e3:g} ms, "
     "which are that long here; latency counts from these times, so that a stall shows in all that "
     "had to wait."
 )
-
-
-def _timed(
-    replay: _Replay,
-    facts: Mapping[str, Any],
-    requests: Sequence[_Request],
-    answered: Mapping[str, list[Answered]],
-) -> Scenario:
-    in_time = sorted(requests, key=lambda request: request.at or 0.0)
-    times, planned = [request.at or 0.0 for request in in_time], [0.0]
-    for before, after in pairwise(times):
-        planned.append(planned[-1] + min(after - before, PAUSE_S))
-    count = len(in_time)
-    while planned[count - 1] > ENOUGH_S:
-        count //= 2
-    steps, sequence = replay.steps(in_time[:count], answered)
-    planned_us = [round(each * 1e6) for each in planned[:count]]
-    return Scenario.model_validate(
-        {
-            **facts,
-            "title": "The trace, at the times that it recorded",
-            "question": "How long does a request take at most, 99 times in 100, when it comes?",
-            "metric": "p99",
-            "steps": steps,
-            "sequence": sequence.model_copy(update={"planned_us": planned_us}),
-            "operations": count // 2,
-            "warmup_iterations": 1,
-            "iterations": 1,
-            "fixed": True,
-            "latencies": True,
-            "notes": [*facts["notes"], _SHORTENED],
-        }
-    )

@@ -36,6 +36,7 @@ from sqlitmus.workload.parts import (
     parts_of,
     rows_wanting,
     shares,
+    within,
 )
 from sqlitmus.workload.replay import replays
 from sqlitmus.workload.trace import with_queries
@@ -213,7 +214,7 @@ def _checks(source: Source, file: Path) -> dict[str, str]:
             if words := _unfit(connection, sql):
                 problems.append(str(source.wrong(("check", name), words)))
     if problems:
-        raise source.errors(problems)
+        raise UsageError("\n".join(problems))
     return checks | source.workload.check
 
 
@@ -358,15 +359,13 @@ def _repeated(part: Part, count: int) -> list[ScenarioStep]:
     if kind == "none" and len(part.steps) == 1:
         (step,) = part.steps
         return [step.model_copy(update={"repeat": step.repeat * count})]
-    begin = ScenarioStep(operation="execute", sql=f"BEGIN {kind.upper()}")
-    commit = ScenarioStep(operation="execute", sql="COMMIT")
     steps: list[ScenarioStep] = []
     for number in range(count):
         mine = [
             step.model_copy(update={"given": statements.share(step.given, number, count)})
             for step in part.steps
         ]
-        steps += mine if kind == "none" else [begin, *mine, commit]
+        steps += within(kind, mine)
     return steps
 
 

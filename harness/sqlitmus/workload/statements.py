@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, cast
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
 from sqlitmus.catalog.fixture import fresh_copy
+from sqlitmus.catalog.generate import Value
 from sqlitmus.catalog.scenario import QUOTED, ColumnType, Parameter, ScenarioStep
 from sqlitmus.machine.proc import look_at_log
 from sqlitmus.vocabulary.contract import NAME, Operation, Parameters, Type
@@ -198,13 +199,9 @@ def never_null(connection: sqlite3.Connection, table: str) -> set[str]:
     return {"rowid", *declared}
 
 
-# Parameters of a statement as a pool of rows: from a list, generators, or the database.
-
-
 LONGEST = 4096
 BEARABLE = 200_000_000  # instructions of SQLite's virtual machine, about ten seconds
 MOST_ANSWERED = 2**30  # bytes of all answers of a verification
-Value = int | float | str | bytes | None
 Row = Sequence[Value]
 _TYPES: dict[type, Type] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
@@ -329,9 +326,6 @@ def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:
     return whole.model_copy(update={"rows": whole.rows[number * length : (number + 1) * length]})
 
 
-# How a query's writes are undone before the next iteration.
-
-
 def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
     """Statements that undo inserts into tables that nothing else happens to.
 
@@ -380,9 +374,6 @@ def _numbering(connection: sqlite3.Connection, table: str) -> list[str]:
     if row is None:
         return [f"DELETE FROM sqlite_sequence WHERE name = '{name}'"]
     return [f"UPDATE sqlite_sequence SET seq = {row[0]} WHERE name = '{name}'"]
-
-
-# What a reading statement gives for its pool: the types of its columns, rows, what it costs.
 
 
 MOST_ROWS, ENOUGH_S = 200_000, 5.0
@@ -475,9 +466,6 @@ def _names(cursor: sqlite3.Cursor) -> list[str]:
     if twice:
         raise Refused(f"two columns are called {twice[0]}; give one another name with AS")
     return names
-
-
-# What a query is: its resets, how it is executed, and how much it writes.
 
 
 SAMPLED = 64  # times that a query is done to see how many pages it appends to the log

@@ -65,7 +65,6 @@ class Line(Model):
 
 
 # A trace that a driver writes has values in its SQL: those that differ become parameters.
-
 _VALUE = "\ue000"  # stands for a value that was taken out
 _LITERAL = re.compile(
     r"""("(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/)"""
