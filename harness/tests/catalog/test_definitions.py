@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS
@@ -22,37 +23,12 @@ from sqlitmus.vocabulary.paths import Tools
 from tests.known import KNOWN, ROOT, RUNNERS, read
 from tests.refusals import refused
 
-AXES = {
-    *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
-    *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
-    *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts", "binding"),
-    *("set", "pages", "columns", "table"),
-}
 
-
-def test_the_clones_catalogue_has_what_the_design_names() -> None:
-    assert set(KNOWN.profiles) == {
-        *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
-        *("published-texts", "published-keys", "own-timeout"),
-    }
-    assert set(KNOWN.suites) == {"smoke", "quick", "service", "full"}
-    assert {"users", "ledger"} <= set(KNOWN.fixtures)
-    assert {
-        *("startup-noop", "startup-first-row", "get-const", "get-pk", "get-pk-miss", "get-index"),
-        *("all", "all-table", "iterate", "scan-pk-range", "scan-index-range", "scan-covering"),
-        *("scan-full", "insert-autocommit", "insert-transaction", "insert-types", "upsert"),
-        *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
-        *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
-        *("foo-in-transaction", "key", "key-table", "icons", "threads", "texts"),
-        *("people-process", "events-window", "writer-and-readers", "all-nullable"),
-        *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
-        *("commit", "transfer", "transfer-alone", "transfer-savepoints", "json", "blobs"),
-        *("northwind", "columns", "foo-first"),
-        *("service-mixed", "service-writers", "service-checkpoint", "service-bulk"),
-        *("service-open", "service-memory", "service-event-loop"),
-        "service-tenants",
-    } == set(KNOWN.scenarios)
+def test_the_clones_catalogue_has_what_the_design_names(snapshot: SnapshotAssertion) -> None:
+    axes = {axis for spec in KNOWN.scenarios.values() for axis in spec.axes}
+    kinds = {"axes": axes, "fixtures": KNOWN.fixtures, "profiles": KNOWN.profiles}
+    kinds |= {"scenarios": KNOWN.scenarios, "suites": KNOWN.suites}
+    assert {kind: sorted(names) for kind, names in kinds.items()} == snapshot
     single = {s.role: name for name, s in KNOWN.runners.items() if s.role in ("oracle", "floor")}
     assert single == {"oracle": "python", "floor": "rust-ffi"}
 
@@ -69,7 +45,6 @@ def test_a_variant_is_another_build_of_a_runner_or_has_its_drivers_interface() -
 def test_each_scenario_says_what_it_asks_in_known_words() -> None:
     for name, spec in KNOWN.scenarios.items():
         assert "?" in spec.question, name
-        assert set(spec.axes) <= AXES, name
         for step in spec.steps:
             bound = {"prepare": 0, "read-file": 1, "open-file": 1}.get(
                 step.operation, step.sql.count("?")
@@ -142,7 +117,7 @@ def copy(tmp_path: Path) -> Path:
 
 WORK = "writes = true\nwarmup_operations = 1\ntimed_operations = 2\n"
 EXTRA = """
-[{name}]
+[x]
 title = "T"
 question = "Q?"
 group = "g"
@@ -151,81 +126,68 @@ unit = "u"
 fixture = "users"
 operations = 1
 axes.profile = ["normalised"]
-{more}
 """
-
+STEP = '[[x.steps]]\noperation = "{}"\nsql = "{}"\n'
+GETS = STEP.format("get", "SELECT 1")
+UNSAID = "x: Value error, what writes (a step with operation run or execute, a writer, reset)"
 FAULTS = [
     ("x = = 1", "not TOML: Invalid value (at line 2, column 5)"),
     ("x = 1", "x: Input should be a valid dictionary or instance of Scenario"),
-    (EXTRA.format(name="get-pk", more=""), "scenario get-pk is defined twice; rename one"),
-    (EXTRA.format(name="x", more="colour = 3"), "x.colour: Extra inputs are not permitted"),
+    (EXTRA.replace("[x]", "[get-pk]"), "scenario get-pk is defined twice; rename one"),
+    (f"{EXTRA}colour = 3", "x.colour: Extra inputs are not permitted"),
+    (EXTRA.replace("= 1", '= "many"'), "x.operations: Input should be a valid integer"),
     (
-        EXTRA.format(name="x", more="").replace("operations = 1", 'operations = "many"'),
-        "x.operations: Input should be a valid integer",
-    ),
-    (
-        EXTRA.format(name="x", more="").replace('bound_by = "driver"', 'bound_by = "luck"'),
+        EXTRA.replace('"driver"', '"luck"'),
         "x.bound_by: Input should be 'runtime', 'driver', 'engine', 'io', 'locks' or 'mixed'",
     ),
     (
-        EXTRA.format(name="x", more='[[x.steps]]\noperation = "take"\nsql = "SELECT 1"'),
+        EXTRA + STEP.format("take", "SELECT 1"),
         "x.steps[0].operation: Input should be 'get', 'all', 'iterate', 'run', 'prepare', 'open'",
     ),
     (
-        EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT {rows}"'),
+        EXTRA + STEP.format("get", "SELECT {rows}"),
         "x: Value error, steps[0].sql: 'rows' is not an axis of this; braces name an axis",
     ),
     (
-        EXTRA.format(
-            name="x",
-            more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\nonly = { value = "1" }',
-        ),
+        f'{EXTRA}{GETS}only = {{ value = "1" }}',
         "x: Value error, steps[0].only: value is not an axis of this",
     ),
     (
-        EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\npool = 100'),
+        f"{EXTRA}{GETS}pool = 100",
         "x.steps[0].pool: Value error, 100 is no power of two up to 16384",
     ),
     (
-        EXTRA.format(name="x", more="axes.rows = []"),
+        f"{EXTRA}axes.rows = []",
         "x.axes.rows: List should have at least 1 item after validation, not 0",
     ),
     (
-        EXTRA.format(name="x", more="writes = true"),
+        f"{EXTRA}writes = true",
         "x: Value error, what writes needs warmup_operations and timed_operations, the work of a",
     ),
     (
-        EXTRA.format(name="x", more=f"{WORK}reset = ['DELETE FROM users']"),
+        f"{EXTRA}{WORK}reset = ['DELETE FROM users']",
         "x: Value error, reset needs reset_every: after how many operations it comes",
     ),
     (
-        EXTRA.format(name="x", more=WORK),
+        f"{EXTRA}{WORK}",
         "x: Value error, a scenario that writes needs a readback, which proves its writes",
     ),
-    *(
-        (
-            EXTRA.format(name="x", more=more),
-            "x: Value error, what writes (a step with operation run or execute, a writer, reset)",
-        )
-        for more in (
-            '[[x.steps]]\noperation = "run"\nsql = "DELETE FROM users"',
-            '[[x.steps]]\noperation = "execute"\nsql = "DELETE FROM users"',
-            'reset = ["DELETE FROM users"]',
-            "[x.writer]\noperations = 1\n[[x.writer.steps]]\noperation = 'run'\nsql = 'DELETE'",
-        )
+    (EXTRA + STEP.format("run", "DELETE FROM users"), UNSAID),
+    (EXTRA + STEP.format("execute", "DELETE FROM users"), UNSAID),
+    (f'{EXTRA}reset = ["DELETE FROM users"]', UNSAID),
+    (
+        f"{EXTRA}[x.writer]\noperations = 1\n" + STEP.replace("x", "x.writer").format("run", ""),
+        UNSAID,
     ),
     (
-        EXTRA.format(
-            name="x",
-            more='axes.o = ["a"]\nvariants.o.a.engine = { threading = "serialised" }',
-        ),
+        f'{EXTRA}axes.o = ["a"]\nvariants.o.a.engine = {{ threading = "serialised" }}',
         (
             "x.variants.o.a.engine: Value error, threading is serialized, multi-thread or "
             "single-thread, not 'serialised'; did you mean serialized?"
         ),
     ),
     (
-        EXTRA.format(name="x", more='[[x.overrides]]\nwhen = { rows = "1" }\noperations = 1'),
+        f'{EXTRA}[[x.overrides]]\nwhen = {{ rows = "1" }}\noperations = 1',
         "x: Value error, override for rows=1, which is not on an axis",
     ),
 ]
@@ -233,13 +195,11 @@ FAULTS = [
 
 @pytest.mark.parametrize(("text", "message"), FAULTS)
 def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, message: str) -> None:
-    file = copy / "scenarios/extra.toml"
-    file.write_text("\n" + text, "utf-8")
-    with refused() as told:
-        read(copy)
+    (copy / "scenarios/extra.toml").write_text("\n" + text, "utf-8")
     # get.toml comes after extra.toml, so a name used twice is told of the later file.
-    other = copy / "scenarios/get.toml"
-    assert str(told.value).startswith((f"{file}: {message}", f"{other}: {message}"))
+    files = re.escape(str(copy / "scenarios")) + "/(extra|get).toml"
+    with refused(f"^{files}: {re.escape(message)}"):
+        read(copy)
 
 
 @pytest.mark.parametrize(
@@ -263,12 +223,7 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("writes.toml", 'names = ["@a",', '# ["@a",', "each step with parameters needs names"),
         ("writes.toml", '["positional", "named"]', '["place", "named"]', "axes.binding has other"),
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
-        (
-            "suites.toml",
-            '"hour"',
-            '"houre"',
-            "there is no mode houre; expected advise, claims,",
-        ),
+        ("suites.toml", '"hour"', '"houre"', "there is no mode houre; expected advise, claims,"),
         ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
         ("modes.toml", "[100, 400]", "[400, 60]", "quick.warmup_ms: Value error, expected [least"),
         ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),
@@ -281,10 +236,8 @@ def test_names_that_do_not_exist_are_told(
     text = target.read_text("utf-8")
     assert old in text
     target.write_text(text.replace(old, new, 1), "utf-8")
-    with refused() as told:
+    with refused(f"^{re.escape(str(copy / 'scenarios'))}.*{re.escape(message)}"):
         read(copy)
-    assert message in str(told.value)
-    assert str(copy / "scenarios") in str(told.value)
 
 
 def test_a_file_that_is_no_text_or_cannot_be_read_is_told(copy: Path) -> None:
@@ -307,10 +260,9 @@ def test_a_runner_of_the_same_name_twice_is_told(copy: Path) -> None:
 def test_a_fault_in_a_runner_is_told_with_its_place(copy: Path) -> None:
     file = copy / "runners/node/runner.toml"
     file.write_text(file.read_text("utf-8").replace("tool =", "tol =", 1), "utf-8")
-    with refused() as told:
+    at = rf"{re.escape(str(file))}: runner\[0\]"
+    with refused(rf"{at}\.tool: Field required\n{at}\.tol: Extra inputs are not permitted"):
         read(copy)
-    assert f"{file}: runner[0].tool: Field required" in str(told.value)
-    assert f"{file}: runner[0].tol: Extra inputs are not permitted" in str(told.value)
 
 
 TEXT = '''# a comment with "quotes" and [brackets]
@@ -335,7 +287,7 @@ deep = true
 '''
 
 
-def test_each_key_and_item_has_its_line() -> None:
+def test_each_key_and_item_has_its_line_or_that_of_what_it_is_missing_in() -> None:
     lines = Lines(TEXT)
     expected: dict[Place, int] = {
         ("a",): 2,
@@ -348,14 +300,10 @@ def test_each_key_and_item_has_its_line() -> None:
         ("items", 0): 14,
         ("items", 1, "name"): 17,
         ("items", 1, "inner", "deep"): 19,
+        ("items", 1, "nothing", 3): 16,
+        ("nothing",): 1,
     }
     assert {place: lines.of(place) for place in expected} == expected
-
-
-def test_what_is_not_written_has_the_line_of_what_it_is_missing_in() -> None:
-    lines = Lines(TEXT)
-    assert lines.of(("items", 1, "nothing", 3)) == 16
-    assert lines.of(("nothing",)) == 1
 
 
 def _places(value: object, place: Place = ()) -> Iterator[Place]:
@@ -434,55 +382,55 @@ GOOD = f"print('''{DESCRIPTION}''')"
 
 
 def test_a_described_runner_is_present(tmp_path: Path) -> None:
-    found = install(make(tmp_path, GOOD))
-    assert found.missing is None
-    assert found.description
-    assert found.description.sqlite.version == "3.50.0"
-    assert found.planned().description == found.description
+    present = install(make(tmp_path, GOOD))
+    assert present.missing is None
+    assert present.description
+    assert present.description.sqlite.version == "3.50.0"
+    assert present.planned().description == present.description
 
 
-def test_a_runner_without_its_tool_is_missing_with_the_hint(tmp_path: Path) -> None:
-    assert install(make(tmp_path, GOOD, tool="absent")).missing == "install it from its shop"
-    unknown = install(make(tmp_path, GOOD, tool="other")).missing
-    assert unknown == (
-        "other is not set up; run ./just setup, or see docs/adding-a-runner.md "
-        "for a tool that set-up does not know yet"
-    )
+UNKNOWN = "other is not set up; run ./just setup, or see docs/adding-a-runner.md"
+FAILED = "`describe` failed: "
+UNFIT = f"{FAILED}its answer does not fit the contract: "
 
 
 @pytest.mark.parametrize(
-    ("code", "reason"),
+    ("code", "changes", "reason"),
     [
+        (GOOD, {"tool": "absent"}, "install it from its shop"),
+        (GOOD, {"command": ["{absent}", "{python}"]}, "install it from its shop"),
+        (GOOD, {"tool": "given", "without": "give it with --build"}, "give it with --build"),
         (
-            "print('hello')",
-            "(whole answer): Invalid JSON: expected value at line 1 column 1",
+            *(GOOD, {"tool": "other"}),
+            f"{UNKNOWN} for a tool that set-up does not know yet",
+        ),
+        (GOOD, {"command": ["/gone"]}, f"{FAILED}/gone: No such file or directory"),
+        (
+            *("print('hello')", {}),
+            f"{UNFIT}(whole answer): Invalid JSON: expected value at line 1 column 1",
         ),
         (
-            GOOD.replace('"contract": 2', '"contract": 3'),
-            "contract: Input should be 1 or 2",
+            *(GOOD.replace('"contract": 2', '"contract": 3'), {}),
+            f"{UNFIT}contract: Input should be 1 or 2",
         ),
         (
-            GOOD.replace('"version": "3.50.0"', '"version": 3'),
-            "sqlite.version: Input should be a valid string",
+            *(GOOD.replace('"version": "3.50.0"', '"version": 3'), {}),
+            f"{UNFIT}sqlite.version: Input should be a valid string",
         ),
+        ("raise SystemExit(4)", {}, f"{FAILED}exit code 4: no message"),
+        ("raise SystemExit('no driver')", {}, f"{FAILED}exit code 1: no driver"),
     ],
 )
-def test_a_description_that_does_not_fit_is_told_with_its_place(
-    tmp_path: Path, code: str, reason: str
+def test_a_runner_that_cannot_run_is_missing_with_the_reason(
+    tmp_path: Path, code: str, changes: dict[str, Any], reason: str
 ) -> None:
-    told = f"`describe` failed: its answer does not fit the contract: {reason}"
-    assert install(make(tmp_path, code)).missing == told
+    assert install(make(tmp_path, code, **changes)).missing == reason
 
 
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("raise SystemExit(4)", "exit code 4: no message"),
-        ("raise SystemExit('no driver')", "exit code 1: no driver"),
-    ],
-)
-def test_a_runner_that_fails_to_describe_is_missing(tmp_path: Path, code: str, reason: str) -> None:
-    assert install(make(tmp_path, code)).missing == f"`describe` failed: {reason}"
+def test_a_description_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runners, "DESCRIBE_TIMEOUT_S", 0.2)
+    endless = make(tmp_path, "import signal; signal.pause()")
+    assert install(endless).missing == f"{FAILED}no answer in 0.2 s"
 
 
 def test_a_long_complaint_is_cut_at_a_line_and_kept_whole(tmp_path: Path) -> None:
@@ -497,17 +445,6 @@ def test_a_long_complaint_is_cut_at_a_line_and_kept_whole(tmp_path: Path) -> Non
     assert Path(told[1]).read_text("utf-8").count("\n") == 99
 
 
-def test_a_description_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runners, "DESCRIBE_TIMEOUT_S", 0.2)
-    found = install(make(tmp_path, "import signal; signal.pause()"))
-    assert found.missing == "`describe` failed: no answer in 0.2 s"
-
-
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    found = install(make(tmp_path, GOOD, command=[str(tmp_path / "gone")]))
-    assert found.missing == f"`describe` failed: {tmp_path / 'gone'}: No such file or directory"
-
-
 def test_a_description_is_asked_for_again_when_the_runner_changed(tmp_path: Path) -> None:
     known = make(tmp_path, GOOD)
     first = install(known)
@@ -518,41 +455,26 @@ def test_a_description_is_asked_for_again_when_the_runner_changed(tmp_path: Path
     assert changed.description.sqlite.version == "3.51.0"
 
 
-def test_a_fingerprint_covers_sources_elsewhere_and_the_environment(tmp_path: Path) -> None:
-    core = tmp_path / "core"
-    core.mkdir()
-    (core / "loop.js").write_text("1", "utf-8")
-    lock = tmp_path / "lock.json"
-    lock.write_text("1", "utf-8")
-    known = make(tmp_path, GOOD, sources=[".", "../core", "../lock.json"])
-    seen = {install(known).fingerprint}
-    (core / "loop.js").write_text("2", "utf-8")
-    seen.add(install(known).fingerprint)
-    lock.write_text("2", "utf-8")
-    seen.add(install(known).fingerprint)
-    (tmp_path / "runner/notes.md").write_text("x", "utf-8")
-    seen.add(install(known).fingerprint)
-    assert len(seen) == 3
-    spec = known.runners["x"].model_copy(update={"environment": {"A": "b"}})
-    seen.add(install(known.model_copy(update={"runners": {"x": spec}})).fingerprint)
-    assert len(seen) == 4
-    spec = known.runners["x"].model_copy(update={"engine": {"a": 1}})
-    seen.add(install(known.model_copy(update={"runners": {"x": spec}})).fingerprint)
-    assert len(seen) == 5
-
-
-def test_where_a_clone_lies_does_not_hide_its_sources(tmp_path: Path) -> None:
-    known = make(tmp_path, GOOD, sources=["../tests/node_modules/core"])
-    core = tmp_path / "tests/node_modules/core"
-    for name in ("loop.js", "addon.node", "tests/t.js", "node_modules/m.js"):
-        (core / name).parent.mkdir(parents=True, exist_ok=True)
-        (core / name).write_text("1", "utf-8")
+def test_a_fingerprint_covers_sources_wherever_they_lie_and_the_environment(tmp_path: Path) -> None:
+    core, lock = tmp_path / "tests/node_modules/core", tmp_path / "lock.json"
+    known = make(tmp_path, GOOD, sources=[".", "../tests/node_modules/core", "../lock.json"])
+    files = [lock, *(core / name for name in ("loop.js", "addon.node"))]
+    others = [tmp_path / "runner/notes.md", core / "tests/t.js", core / "node_modules/m.js"]
+    for file in (*files, *others):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1", "utf-8")
     seen = [install(known).fingerprint]
-    for name in ("loop.js", "addon.node", "tests/t.js", "node_modules/m.js"):
-        (core / name).write_text("2", "utf-8")
+    for file in files:
+        file.write_text("2", "utf-8")
         seen.append(install(known).fingerprint)
-    assert len(set(seen[:3])) == 3
-    assert seen[2] == seen[3] == seen[4]
+    for changes in ({"environment": {"A": "b"}}, {"engine": {"a": 1}}):
+        spec = known.runners["x"].model_copy(update=changes)
+        changed = known.model_copy(update={"runners": {"x": spec}})
+        seen.append(install(changed).fingerprint)
+    assert len({*seen}) == len(seen)
+    for file in others:
+        file.write_text("2", "utf-8")
+    assert install(known).fingerprint == seen[len(files)]
 
 
 def test_a_broken_cached_description_is_asked_for_again(tmp_path: Path) -> None:
@@ -580,16 +502,6 @@ def test_another_build_of_a_package_is_another_runner_to_what_is_remembered(tmp_
         return runners.discover(known, ["x"], tools)[0].fingerprint
 
     assert fingerprint("one") == fingerprint("one") != fingerprint("two")
-
-
-def test_a_tool_that_only_the_user_has_is_missing_with_what_to_do(tmp_path: Path) -> None:
-    found = install(make(tmp_path, GOOD, tool="given", without="give it with --build"))
-    assert found.missing == "give it with --build"
-
-
-def test_a_command_whose_second_tool_is_absent_is_missing(tmp_path: Path) -> None:
-    found = install(make(tmp_path, GOOD, command=["{absent}", "{python}"]))
-    assert found.missing == "install it from its shop"
 
 
 def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

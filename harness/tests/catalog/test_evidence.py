@@ -18,10 +18,9 @@ from tests.refusals import refused
 def evidence(text: str, *files: str, needs: tuple[str, ...] = ()) -> Evidence:
     """Evidence whose `files` all hold `text`."""
     pinned = dict.fromkeys(files, hashlib.sha256(text.encode()).hexdigest())
-    return Evidence(
-        repository="https://example.org/bench", commit="ab" * 20, licence="MIT", files=pinned,
-        needs=[*needs], hint="in it, run npm install",
-    )  # fmt: skip
+    facts = {"repository": "https://example.org/bench", "commit": "ab" * 20, "licence": "MIT"}
+    more = {"files": pinned, "needs": needs, "hint": "in it, run npm install"}
+    return Evidence.model_validate({**facts, **more})
 
 
 def test_a_folder_is_for_the_claims_whose_files_it_holds(tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ def definition(**changes: Any) -> Fixture:
     return Fixture.model_validate({**TINY, **changes})
 
 
+def read(file: Path, *sql: str) -> list[Any]:
+    """The rows of each query."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        return [connection.execute(each).fetchall() for each in sql]
+
+
 def test_the_rows_of_the_encoding_claim_are_as_long_as_published() -> None:
     """As long as the programs of the publication print, which add up all characters."""
     spec = KNOWN.fixtures["people"]
@@ -55,12 +61,11 @@ def test_the_rows_of_the_encoding_claim_are_as_long_as_published() -> None:
 
 def test_content_is_pinned(tmp_path: Path) -> None:
     file = fixture.ensure("tiny", definition(), "s", "delete", tmp_path)
-    with contextlib.closing(sqlite3.connect(file)) as connection:
-        table = connection.execute("SELECT * FROM t").fetchall()
-        assert connection.execute("SELECT * FROM c").fetchall() == table
+    table, copied = read(file, "SELECT * FROM t", "SELECT * FROM c")
+    assert copied == table
     assert [row[0] for row in table] == [1, 2, 3, 4, 5]
     assert sorted(row[1] for row in table) == [100, 102, 104, 106, 108]
-    assert sha256(repr(table).encode()).hexdigest()[:16] == PINNED, table
+    assert sha256(repr(table).encode()).hexdigest()[:16] == "73c23fc65c5ede9a", table
 
 
 @pytest.fixture(scope="module")
@@ -69,30 +74,36 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("filled")
 
 
-def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(filled: Path) -> None:
+@pytest.mark.parametrize("name", KNOWN.fixtures)
+def test_the_clones_fixtures_fill_every_table_with_nulls_only_where_they_are_drawn(
+    name: str, filled: Path
+) -> None:
     """`sink` is filled by scenarios, one of which leaves columns out."""
-    for name, spec in KNOWN.fixtures.items():
-        file = fixture.ensure(name, spec, "s", "wal", filled)
-        with contextlib.closing(sqlite3.connect(file)) as connection:
-            for table, fill in spec.fill.items():
-                drawn = fill if "copy" not in fill else spec.fill[str(fill["copy"])]
-                info = connection.execute(f"PRAGMA table_info({table})").fetchall()
-                for _, column, kind, not_null, _, key in info:
-                    generator = drawn[column]
-                    assert isinstance(generator, Generator)
-                    never = bool(not_null) or (kind == "INTEGER" and bool(key))
-                    assert never == (generator.nulls == 0), f"{name}: {table}.{column}"
+    spec = KNOWN.fixtures[name]
+    file = fixture.ensure(name, spec, "s", "wal", filled)
+    assert read(file, "PRAGMA integrity_check") == [[("ok",)]]
+    assert read(file, "SELECT * FROM sqlite_stat1")[0]
+    for table, fill in spec.fill.items():
+        drawn = fill if "copy" not in fill else spec.fill[str(fill["copy"])]
+        count, info = read(
+            file, f"SELECT count(*) FROM {table}", f"PRAGMA table_info({table})"
+        )
+        rows = str(fill.get("rows", "size"))
+        times = int(rows.partition("*")[2] or 1)
+        assert count == [(int(rows) if rows.isdecimal() else times * spec.sizes["s"],)]
+        for _, column, kind, not_null, _, key in info:
+            generator = drawn[column]
+            assert isinstance(generator, Generator)
+            never = bool(not_null) or (kind == "INTEGER" and bool(key))
+            assert never == (generator.nulls == 0), f"{table}.{column}"
 
 
 def test_users_with_nulls_are_the_users(filled: Path) -> None:
     """What is not NULL is equal, and of the values that can be NULL about a quarter is."""
-    known = KNOWN.fixtures
     tables: list[list[Any]] = []
     for name in ("users", "users-nullable"):
-        file = fixture.ensure(name, known[name], "s", "wal", filled)
-        sql = "SELECT id, created, email, score, active FROM users ORDER BY id"
-        with contextlib.closing(sqlite3.connect(file)) as connection:
-            tables.append(connection.execute(sql).fetchall())
+        file = fixture.ensure(name, KNOWN.fixtures[name], "s", "wal", filled)
+        tables += read(file, "SELECT id, created, email, score, active FROM users ORDER BY id")
     nulls = [0] * 5
     for plain, some in zip(*tables, strict=True):
         for place, (value, other) in enumerate(zip(plain, some, strict=True)):
@@ -102,20 +113,6 @@ def test_users_with_nulls_are_the_users(filled: Path) -> None:
     assert share == pytest.approx([0, 0.25, 0.25, 0.25, 0.25], abs=0.02)
 
 
-def test_the_clones_fixtures_fill_every_table_at_size_s(filled: Path) -> None:
-    for name, spec in KNOWN.fixtures.items():
-        file = fixture.ensure(name, spec, "s", "wal", filled)
-        with contextlib.closing(sqlite3.connect(file)) as connection:
-            for table in spec.fill:
-                (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-                rows = str(spec.fill[table].get("rows", "size"))
-                times = int(rows.partition("*")[2] or 1)
-                assert count == (int(rows) if rows.isdecimal() else times * spec.sizes["s"])
-            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            (analysed,) = connection.execute("SELECT count(*) FROM sqlite_stat1").fetchone()
-            assert analysed
-
-
 def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
     spec = KNOWN.fixtures["tenants"]
     file = fixture.ensure("tenants", spec, "s", "wal", filled)
@@ -123,8 +120,7 @@ def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
     numbers = range(1, spec.sizes["s"] + 1)
     assert sorted(int(one.name) for one in folder.iterdir()) == list(numbers)
     for number in numbers:
-        with contextlib.closing(sqlite3.connect(folder / str(number))) as connection:
-            assert connection.execute("SELECT id FROM tenant").fetchall() == [(number,)]
+        assert read(folder / str(number), "SELECT id FROM tenant") == [[(number,)]]
     shutil.rmtree(folder)
     fixture.ensure("tenants", spec, "s", "wal", filled)
     assert len(list(folder.iterdir())) == spec.sizes["s"]
@@ -134,16 +130,14 @@ def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
 def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: str) -> None:
     file = fixture.ensure("tiny", definition(), "s", mode, tmp_path)
     assert {f.name for f in tmp_path.iterdir()} == {file.name, fixture.beside(file).name}
-    with contextlib.closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+    assert read(file, "PRAGMA journal_mode") == [[(mode,)]]
 
 
 def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_path: Path) -> None:
     tiny = definition(files="SELECT id, b FROM t")
     file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
     folder = fixture.folder_of(file)
-    with contextlib.closing(sqlite3.connect(file)) as connection:
-        rows = {str(key): content for key, content in connection.execute("SELECT id, b FROM t")}
+    rows = {str(key): content for key, content in read(file, "SELECT id, b FROM t")[0]}
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
     assert fixture.bytes_of_files(file) == 5 * 4096
     names = {file.name, fixture.beside(file).name, folder.name}
@@ -162,15 +156,14 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
 
 def test_another_definition_size_or_mode_has_another_name() -> None:
     names = {
-        fixture.key("tiny", definition(), "s", "wal"),
-        fixture.key("tiny", definition(), "m", "wal"),
-        fixture.key("tiny", definition(), "s", "delete"),
-        fixture.key("tiny", definition(seed=2), "s", "wal"),
-        fixture.key("tiny", definition(indexes=[]), "s", "wal"),
+        fixture.key("tiny", each, size, mode)
+        for each in (definition(), definition(seed=2), definition(indexes=[]))
+        for size in "sm"
+        for mode in ("wal", "delete")
+        for _ in range(2)
     }
-    assert len(names) == 5
+    assert len(names) == 12
     assert all(name.startswith("tiny-") for name in names)
-    assert fixture.key("tiny", definition(), "s", "wal") in names
 
 
 def test_a_built_file_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,13 +204,9 @@ def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> No
 
 def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:
     broken = definition(indexes=["CREATE INDEX x ON t(nosuch)"])
-    with refused() as told:
+    with refused("^fixtures/tiny.toml: SQLite says of its SQL: no such column: nosuch$"):
         fixture.ensure("tiny", broken, "s", "delete", tmp_path)
-    assert str(told.value) == "fixtures/tiny.toml: SQLite says of its SQL: no such column: nosuch"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     with refused("unable to open database file"):
         fixture.ensure("tiny", definition(), "s", "delete", tmp_path / "gone")
 
@@ -248,9 +237,6 @@ def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
 
 
-PINNED = "73c23fc65c5ede9a"
-
-
 def test_copies_of_users_databases_are_each_processs_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,8 +261,9 @@ def file(tmp_path: Path) -> Path:
     return made
 
 
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files whose content is read from now on."""
+def test_only_a_touched_file_is_read_and_that_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[Path] = []
     digest = fixture.digest
 
@@ -285,18 +272,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         return digest(file)
 
     monkeypatch.setattr(fixture, "digest", counted)
-    return read
-
-
-def test_an_untouched_file_is_not_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = reads(monkeypatch)
     assert fixture.seal_damage(file) is None
     assert read == []
-
-
-def test_a_touched_file_is_read_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.utime(file, ns=(1, 1))
-    read = reads(monkeypatch)
     assert [fixture.seal_damage(file), fixture.seal_damage(file)] == [None, None]
     assert read == [file]
 

@@ -23,7 +23,6 @@ from tests.refusals import refused
 
 NODE, BUN, FLOOR = (KNOWN.runners[name] for name in ("node", "bun", "rust-ffi"))
 QUICK = KNOWN.modes["quick"]
-IDS = [case.id for suite in KNOWN.suites.values() for case in made.cases_of(suite, KNOWN, QUICK)]
 
 
 def cells(
@@ -37,12 +36,6 @@ def all_runners(found: dict[str, list[str]]) -> set[str]:
     return {name for names in found.values() for name in names}
 
 
-@pytest.mark.parametrize("case_id", sorted(set(IDS)))
-def test_a_case_id_reads_back_as_the_same_case(case_id: str) -> None:
-    name, axes = made.parse_case(case_id, KNOWN)
-    assert made.case_id(name, axes, KNOWN.scenarios[name]) == case_id
-
-
 @given(st.data())
 def test_any_axis_values_round_trip(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(KNOWN.scenarios)))
@@ -52,8 +45,10 @@ def test_any_axis_values_round_trip(data: st.DataObject) -> None:
 
 
 def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
-    name, axes = made.parse_case("get-pk@profile=normalised", KNOWN)
-    assert made.case_id(name, axes, KNOWN.scenarios[name]) == "get-pk"
+    for suite in KNOWN.suites.values():
+        for case in made.cases_of(suite, KNOWN, QUICK):
+            assert case_of(case.id).id == case.id
+    assert case_of("get-pk@profile=normalised").id == "get-pk"
 
 
 @pytest.mark.parametrize(
@@ -69,9 +64,8 @@ def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
     ],
 )
 def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str) -> None:
-    with refused() as told:
+    with refused(f"^{re.escape(message)}"):
         made.parse_case(text, KNOWN)
-    assert str(told.value).startswith(message)
 
 
 def test_each_scenario_is_in_smoke_and_in_full_or_under_load_or_in_a_claim() -> None:
@@ -97,10 +91,8 @@ def test_the_help_of_the_full_suite_tells_its_cases_and_its_budget() -> None:
 
 
 def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:
-    ids = [
-        c.id for c in made.cases_of(KNOWN.suites["quick"], KNOWN, QUICK) if c.scenario == "get-pk"
-    ]
-    assert ids == ["get-pk", "get-pk@profile=shipped"]
+    assert [case for case in cells() if case.startswith("get-pk@")] == ["get-pk@profile=shipped"]
+    assert "get-pk" in cells()
 
 
 def test_the_oracle_is_measured_only_where_a_suite_or_the_user_names_it() -> None:
@@ -128,12 +120,8 @@ def test_a_case_carries_profile_and_workers() -> None:
 
 def test_a_cold_case_is_one_operation_without_warm_up() -> None:
     case = case_of("startup-noop", mode="standard")
-    assert (case.metric, case.iterations, case.warmup_iterations, case.warmup_ms) == (
-        "cold",
-        1,
-        0,
-        0,
-    )
+    counts = case.iterations, case.warmup_iterations, case.warmup_ms
+    assert (case.metric, *counts) == ("cold", 1, 0, 0)
 
 
 def test_only_steps_of_the_axis_value_count() -> None:
@@ -144,8 +132,7 @@ def test_only_steps_of_the_axis_value_count() -> None:
 
 
 def test_filter_terms_of_one_text_must_all_match_and_texts_are_alternatives() -> None:
-    assert set(cells("scenario:scan-index-range runner:bun")) == {"scan-index-range"}
-    assert cells("scenario:scan-index-range runner:bun")["scan-index-range"] == ["bun"]
+    assert cells("scenario:scan-index-range runner:bun") == {"scan-index-range": ["bun"]}
     both = cells("scenario:scan-index-range runner:bun", "scenario:all runner:node")
     assert both == {"all": ["node"], "scan-index-range": ["bun"]}
 
@@ -179,32 +166,35 @@ def test_a_minus_excludes() -> None:
     ],
 )
 def test_a_filter_that_matches_nothing_is_told(filters: list[str], message: str) -> None:
-    with refused() as told:
+    with refused(f"^{re.escape(message)}"):
         cells(*filters)
-    assert str(told.value).startswith(message)
 
 
-def test_unknown_suite_runner_and_reference() -> None:
-    with refused("there is no suite 'quik'; did you mean quick"):
-        cells(suite="quik")
-    with refused("there is no runner 'nood'; did you mean node"):
-        cells(runners=["nood"])
-    with refused("there is no runner 'nood'; did you mean node"):
-        choose(KNOWN, "quick", QUICK, [], [], [], "nood")
+STRANGE = "the reference node is not among the runners of this run"
+
+
+@pytest.mark.parametrize(
+    ("suite", "runners", "reference", "words"),
+    [
+        ("quik", [], None, "there is no suite 'quik'; did you mean quick"),
+        ("quick", ["nood"], None, "there is no runner 'nood'; did you mean node"),
+        ("quick", [], "nood", "there is no runner 'nood'; did you mean node"),
+        (
+            *("quick", ["bun", "deno"], "node"),
+            f"{STRANGE}: bun, deno; add -r node or choose another --reference",
+        ),
+    ],
+)
+def test_a_suite_runner_or_reference_that_is_not_there_is_refused(
+    suite: str, runners: list[str], reference: str | None, words: str
+) -> None:
+    with refused(f"^{re.escape(words)}"):
+        choose(KNOWN, suite, mode_of(KNOWN, suite, None)[1], [], runners, [], reference)
 
 
 def test_a_case_asked_for_twice_is_one() -> None:
     cases, _ = choose(KNOWN, "quick", QUICK, ["all", "all@rows=100"], [], [], None)
     assert [case.id for case in cases] == ["all"]
-
-
-def test_a_reference_that_is_not_measured_is_refused_before_anything_is() -> None:
-    with refused() as told:
-        choose(KNOWN, "quick", QUICK, [], ["bun", "deno"], [], "node")
-    assert str(told.value) == (
-        "the reference node is not among the runners of this run: bun, deno; add -r node or choose "
-        "another --reference"
-    )
 
 
 def planned(cases: list[PlannedCase], size: str = "m", **hashes: str) -> Plan:
@@ -213,11 +203,7 @@ def planned(cases: list[PlannedCase], size: str = "m", **hashes: str) -> Plan:
     return Plan.model_construct(size=size, cases=cases, definitions=of)
 
 
-@pytest.fixture(scope="module")
-def cases() -> list[PlannedCase]:
-    return [case_of("get-pk"), case_of("insert-transaction@profile=durable")]
-
-
+CASES = [case_of("get-pk"), case_of("insert-transaction@profile=durable")]
 CHANGES: dict[str, Any] = {
     "sql": ["SELECT 2"],
     "pragmas": [("cache_size", 7)],
@@ -230,40 +216,35 @@ CHANGES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("aspect", ASPECTS)
-def test_each_aspect_of_a_case_is_work(cases: list[PlannedCase], aspect: str) -> None:
-    changed = [cases[0].model_copy(update={aspect: CHANGES[aspect]}), cases[1]]
-    assert differences(facts(planned(cases)), facts(planned(changed))) == [f"{aspect} of get-pk"]
-
-
-def test_each_aspect_of_a_case_is_named_in_the_tests() -> None:
+@pytest.mark.parametrize("changes", [*({name: of} for name, of in CHANGES.items()), {}], ids=str)
+def test_each_aspect_of_a_case_is_work_and_how_often_it_is_done_is_not(
+    changes: dict[str, Any],
+) -> None:
+    changed = [CASES[0].model_copy(update={"operations": 7, "iterations": 3, **changes}), CASES[1]]
+    differing = differences(facts(planned(CASES)), facts(planned(changed)))
+    assert differing == [f"{aspect} of get-pk" for aspect in changes]
     assert set(CHANGES) == set(ASPECTS)
 
 
-def test_how_often_a_case_is_done_is_no_work_of_another_kind(cases: list[PlannedCase]) -> None:
-    longer = [case.model_copy(update={"operations": 7, "iterations": 3}) for case in cases]
-    assert differences(facts(planned(cases)), facts(planned(longer))) == []
-
-
-def test_definitions_and_the_size_are_work(cases: list[PlannedCase]) -> None:
-    base = planned(cases, scenario_x="1", fixture_users="1")
-    other = planned(cases, "s", scenario_x="2", fixture_users="2")
+def test_definitions_and_the_size_are_work() -> None:
+    base = planned(CASES, scenario_x="1", fixture_users="1")
+    other = planned(CASES, "s", scenario_x="2", fixture_users="2")
     assert differences(facts(base), facts(other)) == ["fixture size", "fixture users"]
 
 
-def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> None:
-    changed = [cases[0], cases[1].model_copy(update={"sql": ["SELECT 2"]})]
-    base, other = (facts(planned(many), {cases[0].id}) for many in (cases, changed))
+def test_only_the_cases_that_both_measured_count() -> None:
+    changed = [CASES[0], CASES[1].model_copy(update={"sql": ["SELECT 2"]})]
+    base, other = (facts(planned(many), {CASES[0].id}) for many in (CASES, changed))
     assert differences(base, other) == []
 
 
-def test_a_definition_that_is_gone_differs(cases: list[PlannedCase]) -> None:
-    hashes = plan.definitions(KNOWN, cases)
+def test_a_definition_that_is_gone_differs() -> None:
+    hashes = plan.definitions(KNOWN, CASES)
     assert set(hashes) >= {"scenario get-pk", "fixture users", "profile durable"}
     smaller = KNOWN.model_copy(
         update={"scenarios": {k: v for k, v in KNOWN.scenarios.items() if k != "get-pk"}}
     )
-    assert differences(hashes, plan.definitions(smaller, cases)) == ["scenario get-pk"]
+    assert differences(hashes, plan.definitions(smaller, CASES)) == ["scenario get-pk"]
 
 
 SETTING = {"title": "t", "groups": ["reads"], "does": "It does this."}
@@ -444,15 +425,8 @@ def test_a_fault_is_named_with_file_and_line(
     tmp_path: Path, text: str, line: int, fault: str
 ) -> None:
     file = written(tmp_path, text)
-    with refused() as raised:
+    with refused(f"^{re.escape(str(file))}:{line}: .*{re.escape(fault)}"):
         presets.read(file, KNOWN)
-    assert f"{file}:{line}: " in str(raised.value)
-    assert fault in str(raised.value)
-
-
-def test_what_is_no_toml_is_named(tmp_path: Path) -> None:
-    with refused("not TOML"):
-        presets.read(written(tmp_path, "[a\n"))
 
 
 def test_calls_of_the_command_line_stand_first() -> None:
@@ -467,18 +441,15 @@ def test_calls_of_the_command_line_stand_first() -> None:
     assert mine[presets.OWN].name("get-index") == "call(s) of get-index"
 
 
+CALLS = "each case needs its calls per 1,000 requests"
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("read-heavy", "there is no preset 'read-heavy'; did you mean read-heavy-api"),
-        (
-            "get-pk=x",
-            "get-pk has 'x'; each case needs its calls per 1,000 requests, a number above",
-        ),
-        (
-            "get-pk=0",
-            "get-pk has '0'; each case needs its calls per 1,000 requests, a number above",
-        ),
+        ("get-pk=x", f"get-pk has 'x'; {CALLS}, a number above"),
+        ("get-pk=0", f"get-pk has '0'; {CALLS}, a number above"),
         ("get-pk=1,get-pk=2", "get-pk has two numbers; keep one"),
         ("get-pk=1,,all=2", "a case has ''; each case needs its calls"),
         ("gte-pk=1", "there is no scenario 'gte-pk'; did you mean get-pk"),
@@ -487,9 +458,8 @@ def test_calls_of_the_command_line_stand_first() -> None:
     ],
 )
 def test_other_calls_are_refused(text: str, fault: str) -> None:
-    with refused() as raised:
+    with refused(re.escape(fault)):
         presets.chosen(text, presets.load(), KNOWN)
-    assert fault in str(raised.value)
 
 
 def test_calls_of_a_case_that_a_run_lacks_are_refused() -> None:
@@ -536,28 +506,15 @@ def claims_of(folder: Path, text: str = TINY, name: str = "a-arrays.toml") -> di
 
 def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> None:
     claims_of(tmp_path)
-    found = claims_of(tmp_path, name="b-more.toml")
-    assert list(found) == ["arrays", "more"]
-    assert list(found["arrays"].cells()) == [
-        ("get-pk", "node"),
-        ("get-pk@shape=array", "node"),
-        ("get-pk", "rust"),
-        ("get-pk@shape=array", "rust"),
-        ("get-pk", "bun"),
-    ]
-
-
-def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
-    claims_of(tmp_path)
-    assert list(claims_of(tmp_path, name="b-more.toml")) == ["arrays", "more"]
+    claims = claims_of(tmp_path, name="b-more.toml")
+    assert list(claims) == ["arrays", "more"]
+    cases = [case_of("get-pk").id, case_of("get-pk@shape=array").id]
+    compared = [(case, runner) for runner in ("node", "rust") for case in cases]
+    assert list(claims["arrays"].cells()) == [*compared, ("get-pk", "bun")]
+    assert Claim.model_validate_json(claims["arrays"].model_dump_json()) == claims["arrays"]
     assert list(claimfiles.read(tmp_path, KNOWN, ["more"])) == ["more"]
     with refused(r"there is no claim 'arays'; did you mean arrays\?"):
         claimfiles.read(tmp_path, KNOWN, ["arays"])
-
-
-def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
-    claim = claims_of(tmp_path)["arrays"]
-    assert Claim.model_validate_json(claim.model_dump_json()) == claim
 
 
 def test_this_clone_s_own_claims_can_be_measured() -> None:
@@ -568,112 +525,63 @@ def test_this_clone_s_own_claims_can_be_measured() -> None:
         assert list(claim.cells()) or all(row.untestable for row in rows), claim.name
 
 
+FIGURE, SHAPE, RUNNER = "published = 1.2", 'shape = "array"', '"node", "rust"'
+BASE, NEW = 'base = { case = "get-pk" }', 'new = { case = "get-pk@shape={shape}" }'
+NO_EFFECT = f'expects = "no effect"\ntolerance = 1.1\n{BASE}'
+UNSAID = 'groups[0]: expects = "no effect"'
+TOLERANCE = "the tolerance that still counts as none"
+EFFECT = "1.2 is an effect by this group's own tolerance"
+WIDE = ":17: groups[0].tolerance: inf counts almost any size"
+NO_SHAPE = "there is no value of get-pk's shape"
+RATIO = "published = 1.2, but '9 ms against 6 ms'"
+NO_BRACE = "no brace of base or new is called"
+NO_CASE = "there is no scenario 'get-pkk'"
+ROW = "groups[0].rows[0]"
+CANONICAL = "the case 'get-pk@shape=object' is called 'get-pk'; write that"
 BROKEN = [
-    (
-        'name = "array", published = 1.2',
-        'name = "array", key = true',
-        ["groups[0]: ", "row 'array': a key row needs a published ratio"],
-    ),
-    ("published = 1.2", "published = -1.2", ["groups[0].rows[0].published: ", "-1.2 is no ratio"]),
-    ("published = 1.2", "published = 1.0", ["published = 1 is no effect; set expects"]),
-    (
-        'metric = "steady"\nbase',
-        'metric = "steady"\nexpects = "no effect"\nbase',
-        ["groups[0]: ", "needs the tolerance that still counts as none"],
-    ),
-    (
-        'metric = "steady"\nbase',
-        'metric = "steady"\nexpects = "no effect"\ntolerance = 1.1\ncompare = "difference"\nbase',
-        ["groups[0]: ", 'expects = "no effect" is for ratios'],
-    ),
-    ('metric = "steady"\nbase', 'metric = "wall"\nper = "row"\nbase', ["wall is the time of a"]),
-    ('metric = "steady"\nbase', 'metric = "steddy"\nbase', ["groups[0].metric: "]),
-    ('source = "A post"\n', "", [":1: source: is missing; add it"]),
-    (
-        'title = "get(): times',
-        'titel = "get(): times',
-        [":15: groups[0].titel: there is no such key"],
-    ),
-    (
-        '"node", "rust"',
-        '"node", "rast"',
-        ["groups[0].rows[0]: there is no runner 'rast'; did you mean rust"],
-    ),
-    ('"node", "rust"', '"node", "rast@1.2.3"', ["there is no runner 'rast'; did you mean rust"]),
-    (
-        '"node", "rust"',
-        '"node@24"',
-        ["runner 'node@24': expected an exact version, such as node@1"],
-    ),
-    (
-        'base = { case = "get-pk" }',
-        'base = { case = "get-pkk" }',
-        ["groups[0].rows[0]: there is no scenario 'get-pkk'; did you mean get-pk"],
-    ),
-    (
-        'shape = "array"',
-        'shape = "arrray"',
-        ["groups[0].rows[0]: there is no value of get-pk's shape 'arrray'; did you mean array?"],
-    ),
-    (
-        'base = { case = "get-pk" }',
-        'base = { case = "get-pk@shape=object" }',
-        ["groups[0].rows[0]: the case 'get-pk@shape=object' is called 'get-pk'; write that"],
-    ),
-    (
-        'values = { shape = "array" }',
-        'values = { form = "array" }',
-        ["groups[0].rows[0]: row 'array' has no value for 'shape'"],
-    ),
-    ('cases = ["get-pk"]', 'cases = ["get-pkk"]', ["tables[0]: there is no scenario 'get-pkk'"]),
-    ('runners = ["bun"]', 'runners = ["bum"]', ["tables[0]: there is no runner 'bum'"]),
-    ('title = "A row', "title = A row", ["not TOML: "]),
-    ('source = "A post"', 'source = " "', [":3: source: is empty"]),
-    ('reversed = "Take objects."', 'reversed = ""', [":11: lessons.reversed: is empty"]),
-    (', said = "20 %"', "", [":21: groups[0].rows[0].published: ", "needs `said`"]),
-    ("20 %", "6 against 5", ["published: said = '6 against 5': a figure without a unit"]),
-    (
-        "20 %",
-        "9 ms against 6 ms",
-        ["published = 1.2, but '9 ms against 6 ms' gives 1.5 or 0.6667; correct one of them"],
-    ),
-    ("published = 1.2", "published = nan", [":21: groups[0].rows[0].published: nan is no ratio"]),
-    ("published = 1.2", "published = inf", ["inf is no ratio"]),
-    (
-        'metric = "steady"\nbase',
-        'metric = "steady"\ntolerance = inf\nbase',
-        [":17: groups[0].tolerance: inf counts almost any size as the same; expected at most 10"],
-    ),
-    ('metric = "steady"\nbase', 'metric = "steady"\ntolerance = 0.9\nbase', ["tolerance: "]),
-    ("published = 1.2", 'published = 1.2, kind = "range"', ["a range needs `ends`, such as"]),
-    ("published = 1.2", "published = 1.2, ends = [2, 3]", ["1.2 does not lie between its ends"]),
-    (
-        'metric = "steady"\nbase',
-        'metric = "steady"\nexpects = "no effect"\ntolerance = 1.1\nbase',
-        ["1.2 is an effect by this group's own tolerance, which calls 0.909 to 1.1 none"],
-    ),
-    (
-        'values = { shape = "array" }',
-        'values = { shape = "array", rows = "1" }',
-        ["groups[0].rows[0].values.rows: no brace of base or new is called {rows}"],
-    ),
-    (
-        'new = { case = "get-pk@shape={shape}" }',
-        'new = { case = "get-pk" }',
-        ["row 'array' compares get-pk/node with itself"],
-    ),
+    (FIGURE, "key = true", "groups[0]: row 'array': a key row needs a published ratio"),
+    (FIGURE, "published = -1.2", "groups[0].rows[0].published: -1.2 is no ratio"),
+    (FIGURE, "published = 1.0", "published = 1 is no effect; set expects"),
+    (FIGURE, "published = nan", ":21: groups[0].rows[0].published: nan is no ratio"),
+    (FIGURE, "published = inf", "inf is no ratio"),
+    (FIGURE, f'{FIGURE}, kind = "range"', "a range needs `ends`, such as"),
+    (FIGURE, f"{FIGURE}, ends = [2, 3]", "1.2 does not lie between its ends"),
+    (BASE, f'expects = "no effect"\n{BASE}', f"{UNSAID} needs {TOLERANCE}"),
+    (BASE, f'compare = "difference"\n{NO_EFFECT}', f"{UNSAID} is for ratios; leave out compare"),
+    (BASE, NO_EFFECT, f"{EFFECT}, which calls 0.909 to 1.1 none"),
+    (BASE, f"tolerance = inf\n{BASE}", f"{WIDE} as the same; expected at most 10"),
+    (BASE, f"tolerance = 0.9\n{BASE}", "groups[0].tolerance: "),
+    (BASE, BASE.replace("pk", "pkk"), f"{ROW}: {NO_CASE}; did you mean get-pk"),
+    (BASE, BASE.replace("pk", "pk@shape=object"), f"{ROW}: {CANONICAL}"),
+    (NEW, NEW.replace("@shape={shape}", ""), "row 'array' compares get-pk/node with itself"),
+    (f'"steady"\n{BASE}', f'"wall"\nper = "row"\n{BASE}', "groups[0]: wall is the time of a"),
+    (f'"steady"\n{BASE}', f'"steddy"\n{BASE}', "groups[0].metric: "),
+    ('source = "A post"\n', "", ":1: source: is missing; add it"),
+    ('source = "A post"', 'source = " "', ":3: source: is empty"),
+    ('title = "get()', 'titel = "get()', ":15: groups[0].titel: there is no such key"),
+    ('title = "A row', "title = A row", " not TOML: "),
+    (RUNNER, '"node", "rast"', "groups[0].rows[0]: there is no runner 'rast'; did you mean rust"),
+    (RUNNER, '"node", "rast@1.2.3"', "there is no runner 'rast'; did you mean rust"),
+    (RUNNER, '"node@24"', "runner 'node@24': expected an exact version, such as node@1"),
+    (SHAPE, 'shape = "arrray"', f"{ROW}: {NO_SHAPE} 'arrray'; did you mean array?"),
+    (SHAPE, 'form = "array"', "groups[0].rows[0]: row 'array' has no value for 'shape'"),
+    (SHAPE, f'{SHAPE}, rows = "1"', f"{ROW}.values.rows: {NO_BRACE} {{rows}}"),
+    ('cases = ["get-pk"]', 'cases = ["get-pkk"]', "tables[0]: there is no scenario 'get-pkk'"),
+    ('runners = ["bun"]', 'runners = ["bum"]', "tables[0]: there is no runner 'bum'"),
+    ('reversed = "Take objects."', 'reversed = ""', ":11: lessons.reversed: is empty"),
+    (', said = "20 %"', "", ":21: groups[0].rows[0].published: a published figure needs `said`"),
+    ("20 %", "6 against 5", "published: said = '6 against 5': a figure without a unit"),
+    ("20 %", "9 ms against 6 ms", f"{RATIO} gives 1.5 or 0.6667; correct one of them"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), BROKEN)
+@pytest.mark.parametrize(("old", "new", "words"), BROKEN)
 def test_what_is_wrong_is_told_with_file_and_place(
-    tmp_path: Path, old: str, new: str, said: list[str]
+    tmp_path: Path, old: str, new: str, words: str
 ) -> None:
     assert TINY.count(old) == 1
-    with refused() as caught:
+    with refused(re.escape(words)) as caught:
         claims_of(tmp_path, TINY.replace(old, new))
-    for text in said:
-        assert text in str(caught.value)
     place = re.escape(str(tmp_path / "a-arrays.toml"))
     for line in str(caught.value).splitlines():
         assert re.match(rf"{place}:(\d+| not TOML):", line)
@@ -732,9 +640,7 @@ def test_contradictory_publications_name_each_other(tmp_path: Path) -> None:
 
 def test_a_difference_of_one_millisecond_is_an_effect(tmp_path: Path) -> None:
     text = TINY.replace("published = 1.2", "published = 1.0")
-    text = text.replace(
-        'metric = "steady"\nbase', 'metric = "steady"\ncompare = "difference"\nbase'
-    )
+    text = text.replace(BASE, f'compare = "difference"\n{BASE}')
     assert claims_of(tmp_path, text)["arrays"].groups[0].rows[0].published == 1.0
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import definitions
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Fixture, Profile
+from sqlitmus.catalog.scenario import Profile
 
 SCHEMA = """
 CREATE TABLE document(
@@ -28,13 +27,7 @@ def make(file: Path, rows: int = 100) -> Path:
         connection.executemany(
             "INSERT INTO document VALUES (?, ?, ?, ?, ?)",
             [
-                (
-                    n,
-                    f"owner-{n % 7}",
-                    f"Title {n}",
-                    None if n % 10 == 0 else n / 2,
-                    bytes([n % 256]),
-                )
+                (n, f"owner-{n % 7}", f"Title {n}", n / 2 if n % 10 else None, bytes([n % 256]))
                 for n in range(1, rows + 1)
             ],
         )
@@ -69,16 +62,10 @@ def catalog() -> Catalog:
         Profile(title="", summary="", pragmas=[("journal_mode", "WAL"), ("synchronous", level)])
         for level in ("NORMAL", "FULL")
     )
-    empty: dict[str, Fixture] = {}
-    return definitions.Catalog(
-        scenarios={},
-        profiles={"normalised": weak, "durable": strong},
-        suites={},
-        modes={},
-        fixtures=empty,
-        runners={},
-        folders={},
-    )
+    names = ("scenarios", "suites", "modes", "fixtures", "runners", "folders")
+    empty: dict[str, dict[str, Profile]] = {name: {} for name in names}
+    profiles = {"normalised": weak, "durable": strong}
+    return Catalog.model_validate({**empty, "profiles": profiles})
 
 
 @pytest.fixture

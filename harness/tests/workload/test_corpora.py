@@ -76,7 +76,9 @@ def test_its_queries_can_be_compared(name: str, tmp_path: Path) -> None:
 def test_what_init_proposes_can_be_compared_as_it_is(name: str, tmp_path: Path) -> None:
     file, made = tmp_path / "my.toml", database(tmp_path, name)
     file.write_text(template(made, made.name, file.name, name), encoding="utf-8")
+    before = made.read_bytes()
     begun = workload(file, KNOWN)
+    assert made.read_bytes() == before
     proposed = set(begun.source.workload.query)
     assert proposed
     assert proposed <= set(begun.scenarios)

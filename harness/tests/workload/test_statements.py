@@ -40,11 +40,8 @@ def connection(database: Path) -> Generator[sqlite3.Connection]:
 def test_reading_statements_have_parameters_and_columns(connection: sqlite3.Connection) -> None:
     sql = "SELECT id, size, title AS name FROM document WHERE owner = ? AND id > ?;"
     assert look(connection, sql) == Compiled(2, rows=True)
-    assert [*answer(connection, sql, [["owner-1", 0]], first=True).columns] == [
-        "id",
-        "size",
-        "name",
-    ]
+    columns = answer(connection, sql, [["owner-1", 0]], first=True).columns
+    assert list(columns) == ["id", "size", "name"]
 
 
 @pytest.mark.parametrize(
@@ -92,11 +89,20 @@ def test_columns_have_the_types_of_their_values(connection: sqlite3.Connection) 
     assert seen.ascii_ends
 
 
-def test_what_languages_read_differently_is_noticed(connection: sqlite3.Connection) -> None:
-    plain = answer(connection, f"SELECT {2**53 - 1} AS n, 'ab' AS t", [], first=True)
-    assert (plain.wide, plain.cut) == (False, set())
-    other = answer(connection, f"SELECT {-(2**53)} AS n, 'a' || char(0) AS t", [], first=True)
-    assert (other.wide, other.cut) == (True, {"t"})
+@pytest.mark.parametrize(
+    ("columns", "ascii_ends", "wide", "cut"),
+    [
+        (f"{2**53 - 1} AS n, 'ab' AS t", True, False, set[str]()),
+        (f"{-(2**53)} AS n, 'a' || char(0) AS t", True, True, {"t"}),
+        ("1 AS n, 'é' AS t", False, False, set[str]()),
+        ("1 AS n, 'aéa' AS t", True, False, set[str]()),
+    ],
+)
+def test_what_languages_read_differently_is_noticed(
+    connection: sqlite3.Connection, columns: str, ascii_ends: bool, wide: bool, cut: set[str]
+) -> None:
+    seen = answer(connection, f"SELECT {columns}", [], first=True)
+    assert (seen.ascii_ends, seen.wide, seen.cut) == (ascii_ends, wide, cut)
 
 
 @pytest.mark.parametrize(
@@ -138,18 +144,17 @@ def test_what_answers_otherwise_each_time_is_refused_by_its_name(
 
 
 @pytest.mark.parametrize(
-    "sql",
-    ["SELECT date(at, 'unixepoch') AS day FROM event", "SELECT strftime('%Y', at) AS y FROM event"],
+    ("sql", "written"),
+    [
+        ("SELECT date(at, 'unixepoch') AS day FROM event", False),
+        ("SELECT strftime('%Y', at) AS y FROM event", False),
+        ("SELECT last_insert_rowid() AS id", True),
+    ],
 )
-def test_times_that_are_given_are_answered(connection: sqlite3.Connection, sql: str) -> None:
-    check_repeatable(connection, sql, look(connection, sql), written=False)
-
-
-def test_the_last_insert_of_the_same_query_is_the_same_each_time(
-    connection: sqlite3.Connection,
+def test_times_that_are_given_and_the_last_insert_of_the_same_query_are_answered(
+    connection: sqlite3.Connection, sql: str, written: bool
 ) -> None:
-    sql = "SELECT last_insert_rowid() AS id"
-    check_repeatable(connection, sql, look(connection, sql), written=True)
+    check_repeatable(connection, sql, look(connection, sql), written=written)
 
 
 def test_a_view_of_the_present_is_refused(database: Path) -> None:
@@ -210,23 +215,16 @@ def test_a_slow_query_binds_no_more_rows_than_time_allows() -> None:
     assert few.rows == whole.rows[:8]
 
 
-def test_texts_that_end_in_other_characters_are_noticed(connection: sqlite3.Connection) -> None:
-    assert not answer(connection, "SELECT 'é' AS t", [], first=True).ascii_ends
-    assert answer(connection, "SELECT 'aéa' AS t", [], first=True).ascii_ends
+SEVERAL = "column v holds values of several types"
+NO_UTF_8 = "^column v holds a text that is no UTF-8"
 
 
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
         ("SELECT id, id FROM document", "two columns are called id"),
-        (
-            "SELECT 1 AS v UNION ALL SELECT 'a'",
-            r"column v holds values of several types \(integer, text\)",
-        ),
-        (
-            "SELECT CAST(x'61ff' AS TEXT) AS v",
-            r"^column v holds a text that is no UTF-8, .* BLOB\)$",
-        ),
+        ("SELECT 1 AS v UNION ALL SELECT 'a'", f"{SEVERAL} \\(integer, text\\)"),
+        ("SELECT CAST(x'61ff' AS TEXT) AS v", f"{NO_UTF_8}, .* BLOB\\)$"),
     ],
 )
 def test_columns_that_no_getter_reads_are_refused(
@@ -279,11 +277,8 @@ def test_a_query_at_random_gives_the_same_rows_for_the_same_seed(
 
 def test_rows_fill_a_power_of_two_again_unless_they_are_written() -> None:
     rows = [[1], [2], [3]]
-    read, written = (pool(rows, 1, distinct=distinct) for distinct in (False, True))
-    assert read
-    assert read.rows == [[1], [2], [3], [1]]
-    assert written
-    assert written.rows == [[1], [2]]
+    made = [pool(rows, 1, distinct=distinct) for distinct in (False, True)]
+    assert [each and each.rows for each in made] == [[[1], [2], [3], [1]], [[1], [2]]]
 
 
 def test_numbers_of_both_kinds_are_reals_and_blobs_are_hexadecimal() -> None:

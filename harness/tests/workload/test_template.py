@@ -4,18 +4,16 @@ import sqlite3
 import tomllib
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-import pytest
-
-from benchmarks.corpora import CORPORA, build
+from benchmarks.corpora import build
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.template import quoted_if_needed, template
 from tests import left_out
 from tests.fakes.clone import Clone
 from tests.faults.stage import Stage
-from tests.known import KNOWN
 from tests.refusals import refused
-from tests.workload.making import workload
+from tests.workload.making import make
 
 SCHEMA = """
 CREATE TABLE owner(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
@@ -34,16 +32,13 @@ INSERT INTO item(owner, price, "group", created_at) VALUES
 """
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    database = tmp_path / "app.db"
-    with closing(sqlite3.connect(database)) as connection:
-        connection.executescript(SCHEMA)
-    return database
+def queries(file: Path) -> dict[str, Any]:
+    """What is proposed, by name."""
+    return tomllib.loads(template(file, "app.db", "my.toml", "app.db"))["query"]
 
 
-def test_keys_and_indexes_suggest_queries(file: Path) -> None:
-    text = template(file, "app.db", "my.toml", "app.db")
+def test_keys_and_indexes_suggest_queries(tmp_path: Path) -> None:
+    text = template(make(tmp_path, SCHEMA), "app.db", "my.toml", "app.db")
     casts = 'CAST(price AS REAL) AS price, CAST("group" AS BLOB) AS "group"'
     columns = f"id, owner, {casts}, created_at, late"
     assert {name: query["sql"] for name, query in tomllib.loads(text)["query"].items()} == {
@@ -68,11 +63,9 @@ def test_names_are_quoted_where_sql_needs_it() -> None:
 
 
 def test_an_insert_is_proposed_where_no_key_forbids_it(database: Path) -> None:
-    queries = tomllib.loads(template(database, "app.db", "my.toml", "app.db"))["query"]
-    assert queries["add-document"]["transaction"] == "immediate"
-    assert queries["add-document"]["sql"] == (
-        "INSERT INTO document(owner, title, size, body) VALUES (?, ?, ?, ?)"
-    )
+    add = queries(database)["add-document"]
+    assert add["transaction"] == "immediate"
+    assert add["sql"] == "INSERT INTO document(owner, title, size, body) VALUES (?, ?, ?, ?)"
 
 
 def test_what_needs_a_collation_that_is_absent_is_not_proposed(tmp_path: Path) -> None:
@@ -84,8 +77,7 @@ def test_what_needs_a_collation_that_is_absent_is_not_proposed(tmp_path: Path) -
         connection.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
         connection.commit()
     heard: list[str] = []
-    queries = tomllib.loads(template(database, "app.db", "my.toml", "app.db"))["query"]
-    assert list(queries) == ["get-t"]
+    assert list(queries(database)) == ["get-t"]
     assert snapshot(database, tmp_path, heard.append).about.tables == 1
     (words,) = heard
     assert words.startswith("the copy is not checked for damage: no such collation sequence: icu;")
@@ -96,16 +88,6 @@ def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     other.write_text("text")
     with refused(r"a\.txt: it is no SQLite database"):
         template(other, "a.txt", "my.toml", "a.txt")
-
-
-@pytest.mark.parametrize("name", CORPORA)
-def test_what_it_proposes_can_be_measured(name: str, tmp_path: Path) -> None:
-    database = build(tmp_path, name).with_suffix(".db")
-    before = database.read_bytes()
-    written = tmp_path / "begun.toml"
-    written.write_text(template(database, database.name, "begun.toml", name), "utf-8")
-    assert workload(written, KNOWN).scenarios
-    assert database.read_bytes() == before
 
 
 def test_from_init_to_the_answers_without_an_edit(tmp_path: Path, hyperfine_program: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sqlitmus.catalog.definitions import Catalog
 from tests.fakes.clone import Clone
 from tests.refusals import refused
-from tests.workload.making import Workload, workload
+from tests.workload.making import Workload, make, verified, workload
 
 pytestmark = pytest.mark.usefixtures("database")
 
@@ -52,12 +52,8 @@ parameters = [1, 3]
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    file = tmp_path / "app.db"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.executescript(SCHEMA)
-        bodies = [[f"fish {n} in water"] for n in range(8)]
-        connection.executemany("INSERT INTO message(body) VALUES (?)", bodies)
-    return file
+    bodies = [f"INSERT INTO message(body) VALUES ('fish {n} in water');" for n in range(8)]
+    return make(tmp_path, "\n".join([SCHEMA, *bodies]))
 
 
 @pytest.fixture
@@ -105,13 +101,11 @@ def test_an_index_without_a_trigger_for_deletions_goes_before_its_table(
 
 def test_runners_answer_and_the_copy_is_what_they_wrote(database: Path, clone: Clone) -> None:
     before = database.read_bytes()
-    clone.runner("a")
-    clone.write("my.toml", f'database = "app.db"\n{QUERIES}')
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, QUERIES)
     assert done.code == 0, done.err
-    outcomes = [line.split()[:2] for line in done.out.splitlines()]
-    assert {outcome for outcome, _ in outcomes} == {"ok"}
-    assert ["ok", "search/a"] in [[outcome, at.rstrip(":")] for outcome, at in outcomes]
+    outcomes = [line.split() for line in done.out.splitlines()]
+    assert {outcome for outcome, *_ in outcomes} == {"ok"}
+    assert "search/a" in {at.rstrip(":") for _, at, *_ in outcomes}
     assert database.read_bytes() == before
 
 

@@ -1,5 +1,6 @@
 """What proves a workload's writes, and what of that the order of its writers decides."""
 
+import re
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -12,7 +13,7 @@ from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.workload import parts
 from tests.fakes.clone import Clone
 from tests.refusals import refused
-from tests.workload.making import workload
+from tests.workload.making import make, rows_of, verified, workload
 
 Made = Callable[[str], dict[str, Scenario]]
 ODD = """
@@ -27,12 +28,6 @@ def odd() -> Generator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(ODD)
         yield connection
-
-
-def make(folder: Path, sql: str) -> None:
-    """The workload's database."""
-    with closing(sqlite3.connect(folder / "app.db")) as connection:
-        connection.executescript(sql)
 
 
 def held(connection: sqlite3.Connection, table: str = "odd") -> tuple[int, ...]:
@@ -75,14 +70,10 @@ CREATE TRIGGER audited AFTER INSERT ON entry BEGIN
 
 
 def test_a_clock_in_what_is_written_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
-        connection.executescript(STAMPED)
-        at, body = list(parts.proof(connection, "entry").sums), ["id", "body"]
-        assert at == body
-    clone.runner("a")
+    with closing(sqlite3.connect(make(tmp_path, STAMPED))) as connection:
+        assert list(parts.proof(connection, "entry").sums) == ["id", "body"]
     insert = 'sql = "INSERT INTO entry(body) VALUES (?)"\nparameters = ["1", "2", "7", "8"]\n'
-    clone.write("my.toml", f'database = "app.db"\n[query.add]\n{insert}')
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, f"[query.add]\n{insert}")
     assert done.code == 0, done.err
     assert "ok           add/a" in done.out
 
@@ -156,9 +147,7 @@ def test_how_many_rows_change_is_a_matter_of_order_where_writers_claim_them(
 def test_several_writers_of_one_row_are_verified(clone: Clone, tmp_path: Path) -> None:
     """Nine honest runners were wrong, though all agreed with each other."""
     make(tmp_path, TEAM)
-    clone.runner("a")
-    clone.write("my.toml", f'database = "app.db"\n{POST}')
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, POST)
     assert done.code == 0, done.err
     assert "ok           mix@workers=2/a" in done.out
     assert "order decides which row is which of post and last of room" in done.err
@@ -207,10 +196,8 @@ def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
     scenarios = liked(f"{pragma and 'pragmas.'}{pragma}\n{LIKES}")
     like, unlike = scenarios["like"], scenarios["unlike"]
     assert [spec.steps[0].given for spec in (like, unlike) if spec.reset] == []
-    rows = [row[0] for row in like.steps[0].given.rows] if like.steps[0].given else []
-    assert len(rows) == len({*rows}) == 64
-    rows = [row[0] for row in unlike.steps[0].given.rows] if unlike.steps[0].given else []
-    assert rows == [*range(2, 66, 2)]
+    assert len(rows_of(like.steps[0])) == len({*rows_of(like.steps[0])}) == 64
+    assert rows_of(unlike.steps[0]) == [*range(2, 66, 2)]
     for spec, most in ((like, 64), (unlike, 32), (scenarios["mix"], 16)):
         assert 0 < done_by_a_process(spec) <= most
         assert 2 * spec.operations <= most, "syncs are counted in twice as many"
@@ -229,6 +216,7 @@ def test_a_deletion_without_parameters_is_done_while_it_finds_rows(liked: Made) 
     assert "a process does it 99 times at most." in pop.notes[0]
 
 
+CHECKED = 'pragmas.foreign_keys = "ON"\n'
 DROP = """[query.drop]
 sql = "DELETE FROM post WHERE id = ?"
 parameters = "SELECT id FROM post"
@@ -238,29 +226,22 @@ parameters = "SELECT id FROM post"
 def test_deletions_that_foreign_keys_forbid_are_left_out_where_they_are_checked(
     liked: Made,
 ) -> None:
-    free = liked(DROP)["drop"].steps[0].given
-    kept = liked(f'pragmas.foreign_keys = "ON"\n{DROP}')["drop"].steps[0].given
-    assert free
-    assert kept
-    assert [free.rows[0], kept.rows[0]] == [[1], [100]]
+    firsts = [rows_of(liked(f"{pragma}{DROP}")["drop"].steps[0])[0] for pragma in ("", CHECKED)]
+    assert firsts == [1, 100]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (POP.replace("= (", "<> ("), "my.toml:2: query.pop: it deletes from liked, so a process "),
-        (
-            LIKES.replace("unlike]", "unlike]\nweight = 9"),
-            "it 32 times, and a round of the mix has",
-        ),
+        (LIKES.replace("unlike]", "unlike]\nweight = 9"), "it 32 times, and a round of the mix "),
         (f"limits.p99_ms = 5\n{LIKES}", "my.toml:2: limits.p99_ms: it needs 102 rounds of the mix"),
         (f"rates = [8000]\n{LIKES}", "my.toml:2: rates[0]: it needs 800 rounds of the mix in a"),
     ],
 )
 def test_what_cannot_be_done_often_enough_is_told(liked: Made, text: str, message: str) -> None:
-    with refused() as told:
+    with refused(re.escape(message)):
         liked(text)
-    assert message in str(told.value)
 
 
 ONCE = """[check]
@@ -285,10 +266,8 @@ def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked
     ],
 )
 def test_a_check_that_is_none_is_told_by_its_line(liked: Made, check: str, words: str) -> None:
-    with refused() as told:
+    with refused(f"my.toml:16: check.bad: .*{words}"):
         liked(f'{LIKES}[check]\nbad = "{check}"\n')
-    assert "my.toml:16: check.bad: " in str(told.value)
-    assert words in str(told.value)
 
 
 DATED = """workers = 2
@@ -300,16 +279,16 @@ dated = "SELECT id FROM entry WHERE at < '2000'"
 """
 
 
-def test_a_check_finds_what_no_sum_foresees(clone: Clone, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--show-values"]])
+def test_a_check_finds_what_no_sum_foresees(
+    clone: Clone, tmp_path: Path, options: list[str]
+) -> None:
     make(tmp_path, STAMPED)
-    clone.runner("a", "backdates")
-    clone.write("my.toml", f'database = "app.db"\n{DATED}')
-    for values in (False, True):
-        done = clone.sqlitmus("workload", "verify", "my.toml", *["--show-values"] * values)
-        assert done.code == 5, done.err
-        assert "check dated finds" in done.out
-        assert "in the database after the process ended, and 0 in the oracle's" in done.out
-        assert ("the first is id 1" in done.out) == values
+    done = verified(clone, DATED, *options, behaviour="backdates")
+    assert done.code == 5, done.err
+    assert "check dated finds" in done.out
+    assert "in the database after the process ended, and 0 in the oracle's" in done.out
+    assert ("the first is id 1" in done.out) == bool(options)
 
 
 GAPS = """[query.gap]
@@ -322,9 +301,7 @@ nobody-else = "SELECT post FROM liked WHERE user > 1"
 
 def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
     make(tmp_path, LIKED)
-    clone.runner("a")
-    clone.write("my.toml", f'database = "app.db"\n{GAPS}')
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, GAPS)
     assert done.code == 0, done.err
     assert "ok           gap/a" in done.out
 
@@ -341,9 +318,7 @@ def test_what_is_deleted_is_proven(
     clone: Clone, tmp_path: Path, behaviour: str, wrong: set[str]
 ) -> None:
     make(tmp_path, LIKED)
-    clone.runner("a", behaviour)
-    clone.write("my.toml", f'database = "app.db"\n{LIKES}'.replace("workers = 2", ""))
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, LIKES.replace("workers = 2", ""), behaviour=behaviour)
     outcomes = [line.split() for line in done.out.splitlines()]
     assert {case.partition("/")[0] for outcome, case, *_ in outcomes if outcome == "wrong"} == wrong
     assert {outcome for outcome, *_ in outcomes} <= {"ok", "wrong"}, done.err
@@ -352,7 +327,6 @@ def test_what_is_deleted_is_proven(
 def test_writes_that_return_rows_are_verified(clone: Clone, tmp_path: Path) -> None:
     """Every runner was wrong or failed, since no column of theirs was declared."""
     make(tmp_path, TEAM)
-    clone.runner("a")
     post = "INSERT INTO post(room, body) VALUES (?, 'new') RETURNING id, body"
     clone.write(
         "app.jsonl",
@@ -362,7 +336,6 @@ def test_writes_that_return_rows_are_verified(clone: Clone, tmp_path: Path) -> N
             for sql in ("SELECT last FROM room WHERE id = ?", post)
         ),
     )
-    clone.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
-    done = clone.sqlitmus("workload", "verify", "my.toml")
+    done = verified(clone, 'trace = "app.jsonl"\n')
     assert done.code == 0, done.err + done.out
     assert "ok           insert-post/a" in done.out
