@@ -5,13 +5,13 @@ what proves its writes.
 import random
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import gcd
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlitmus.catalog.authorizer import Compiled, Refused, confined
 from sqlitmus.catalog.generate import power_of_two
@@ -511,6 +511,14 @@ class Decided(NamedTuple):
             {table: names for table, names in sums.items() if names},
             affected=len({affected for _, affected in seen}) > 1,
         )
+
+    def changes(self, proofs: Mapping[str, Proof], notes: Iterable[str]) -> dict[str, list[Any]]:
+        """What it makes of a scenario with these `proofs` and `notes`."""
+        return {
+            "order_decides": ["rows", "checksum", *["affected"] * self.affected],
+            "readback": [of.query(self.sums.get(table, ())) for table, of in proofs.items()],
+            "notes": [*notes, *filter(None, [str(self)])],
+        }
 
     def __str__(self) -> str:
         """As a sentence, "" for nothing."""

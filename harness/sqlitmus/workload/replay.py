@@ -161,23 +161,19 @@ class _Replay:
         decided = Decided.of(self.proofs, [(tried.held, tried.affected) for tried in tries])
         several = len(tries) > 1
         ascii_ends = all(seen.ascii_ends for of in tries[0].answered.values() for seen in of)
-        undecided = ["rows", "checksum", *(["affected"] if decided.affected else [])]
-        proofs = self.proofs.items()
+        notes = [f"The first {len(requests):,} requests of the trace, in their order."]
+        changes = decided.changes(self.proofs, notes)
         return {
+            **changes,
             "group": "replay",
             "bound_by": "mixed",
             "unit": "query",
             "fixture": "workload",
-            "writes": bool(proofs),
-            "order_decides": undecided if several else [],
+            "writes": bool(self.proofs),
+            "order_decides": changes["order_decides"] if several else [],
             "tolerate_busy": several,
-            "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs],
             "ascii_ends": ascii_ends and all(part.ascii_ends for part in parts),
             "axes": {"profile": [self.profile], "workers": [str(self.workers)]},
-            "notes": [
-                f"The first {len(requests):,} requests of the trace, in their order.",
-                *filter(None, [str(decided)]),
-            ],
         }
 
     def _closed(

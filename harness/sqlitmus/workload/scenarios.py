@@ -275,7 +275,6 @@ def _alone(part: Part, profile: str, writing: Writing) -> Scenario:
         title=part.name,
         question=f"What does {part.name} cost, with a weight of {part.query.weight:g}?",
         group=QUERIES,
-        unit="query",
         parts=[part],
         steps=part.steps,
         transaction=part.query.transaction,
@@ -283,7 +282,7 @@ def _alone(part: Part, profile: str, writing: Writing) -> Scenario:
         instructions=part.instructions,
         most=part.most,
         writing=writing,
-        axes={"profile": [profile]},
+        profile=profile,
         notes=part.notes,
     )
 
@@ -304,17 +303,16 @@ def _mix(
         title="The mix",
         question="What do all queries cost together, each as often as its weight says?",
         group="mix",
-        unit="query",
         parts=parts,
         steps=[step for part, count in pairs for step in _repeated(part, count)],
-        transaction="none",
         operations=_operations(instructions, queries),
         instructions=instructions,
         most=_most(parts) or (max(min(most), 1) if most else None),
         writing=written,
         heaviest=HEAVIEST_MIX,
         notes=_short_of_rows(pairs, instructions, written),
-        axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
+        profile=profile,
+        workers=list(dict.fromkeys(["1", str(workers)])),
         per_operation=queries,
     )
 
@@ -333,12 +331,7 @@ def _of_several_writers(
     """`mix` without what the order of its workers decides."""
     proofs = _proofs(parts)
     decided = decided_by_order(file, mix, proofs, keys=keys)
-    changes = {
-        "order_decides": ["rows", "checksum", *(["affected"] if decided.affected else [])],
-        "readback": [of.query(decided.sums.get(table, ())) for table, of in proofs.items()],
-        "notes": [*mix.notes, *filter(None, [str(decided)])],
-    }
-    return mix.model_copy(update=changes)
+    return mix.model_copy(update=decided.changes(proofs, mix.notes))
 
 
 def _proofs(parts: Iterable[Part]) -> dict[str, Proof]:
@@ -379,10 +372,8 @@ def _start(first: Part, profile: str) -> Scenario:
         unit="process",
         parts=[first],
         steps=[step.model_copy(update={"repeat": 1})],
-        transaction="none",
         operations=1,
-        most=None,
-        axes={"profile": [profile]},
+        profile=profile,
         metric="cold",
     )
 
@@ -390,8 +381,10 @@ def _start(first: Part, profile: str) -> Scenario:
 def _scenario(
     *,
     parts: Sequence[Part],
-    most: int | None,
+    profile: str,
     operations: int,
+    workers: Sequence[str] = (),
+    most: int | None = None,
     instructions: float = 0.0,
     writing: Writing | None = None,
     heaviest: int = HEAVIEST,
@@ -416,7 +409,9 @@ def _scenario(
     return Scenario.model_validate(
         {
             "bound_by": "mixed",
+            "unit": "query",
             "fixture": SUITE,
+            "axes": {"profile": [profile], **({"workers": workers} if workers else {})},
             "writes": bool(written),
             "operations": operations,
             **(dict(zip(counts, work, strict=True)) if work else {}),
