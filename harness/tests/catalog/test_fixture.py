@@ -85,9 +85,7 @@ def test_the_clones_fixtures_fill_every_table_with_nulls_only_where_they_are_dra
     assert read(file, "SELECT * FROM sqlite_stat1")[0]
     for table, fill in spec.fill.items():
         drawn = fill if "copy" not in fill else spec.fill[str(fill["copy"])]
-        count, info = read(
-            file, f"SELECT count(*) FROM {table}", f"PRAGMA table_info({table})"
-        )
+        count, info = read(file, f"SELECT count(*) FROM {table}", f"PRAGMA table_info({table})")
         rows = str(fill.get("rows", "size"))
         times = int(rows.partition("*")[2] or 1)
         assert count == [(int(rows) if rows.isdecimal() else times * spec.sizes["s"],)]

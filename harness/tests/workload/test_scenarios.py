@@ -367,5 +367,3 @@ def test_a_process_times_enough_rounds(rounds: float, most: int | None) -> None:
     assert counts.operations <= (most or 2048)
     seconds = counts.operations * counts.iterations / rounds
     assert seconds < 5.5
-
-
