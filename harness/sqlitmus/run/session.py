@@ -56,9 +56,9 @@ def first_look(options: Options, catalog: Catalog, tools: paths.Tools, progress:
 
     name, mode = options.mode_in(catalog)
     preset = next(iter(catalog.presets.values()))
-    cases, asked_for = chosen(replace(options, cases=[*preset.calls]), catalog, mode)
+    cases, cells = chosen(replace(options, cases=[*preset.calls]), catalog, mode)
     ready = {spec.name for spec in catalog.runners.values() if spec.tool in tools.paths}
-    cells = {case: [name for name in of if name in ready] for case, of in asked_for.items()}
+    cells = {case: [name for name in of if name in ready] for case, of in cells.items()}
     if not any(cells.values()):
         progress.say("no first look: no runner is set up yet")
         return Exit.DONE
@@ -186,10 +186,7 @@ def _exclusive(
     with (
         lock.hold(label, wait=options.wait, say=progress.insist) as handle,
         opened(
-            catalog,
-            tools,
-            progress,
-            cells,
+            *(catalog, tools, progress, cells),
             size=options.size,
             timeout_s=options.timeout_s or of_mode,
             fresh=options.fresh,

@@ -33,7 +33,7 @@ APPLICATION = 0x53714C74  # "SqLt": so that `file` and others know it
 
 MOST_NUMBER = 2.0**63
 LEAST_NUMBER = 2.0**-63
-SCHEMA = Path(__file__).with_name("schema.sql")
+SCHEMA = Path(__file__).with_name("schema.sql").read_text("utf-8")
 STEADY = "steady"
 ONLY = 1  # the number of the run in a folder of its own
 
@@ -47,9 +47,6 @@ JOURNAL_OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")  # its last bytes
 BUSY_S = 60.0  # a report that is being made holds a set back no longer
 
 T = TypeVar("T")
-
-
-# What is kept of a run.
 
 
 class Verified(Model):
@@ -174,9 +171,6 @@ def extended(planned: int, until: int, blocks: int, saved_s: float, block_s: flo
     return max(min(until + 2 * pairs, MOST_EXTENDED * planned), until)
 
 
-# Opens the file: one from elsewhere can neither run code nor exceed limits.
-
-
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "free some space",
     sqlite3.SQLITE_IOERR: "see what the system's log says of the disk, move the folder if it fails",
@@ -241,7 +235,7 @@ def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     """`db`, which was empty, with the tables of a run's file."""
     numbers = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
     with db:  # as one transaction, since each syncs the file: there are dozens of rows
-        db.executescript(f"BEGIN;{numbers}{_schema()}")
+        db.executescript(f"BEGIN;{numbers}{SCHEMA}")
         _figures(db)
     return db
 
@@ -294,11 +288,6 @@ def attach(db: sqlite3.Connection, file: Path) -> None:
 
 
 @cache
-def _schema() -> str:
-    return SCHEMA.read_text("utf-8")
-
-
-@cache
 def _tables() -> list[tuple[str, str, str]]:
     db = with_tables(sqlite3.connect(":memory:", isolation_level=None))
     try:
@@ -345,7 +334,7 @@ def check_file(folder: Path) -> Path:
 @cache
 def _conditions() -> list[tuple[str, str]]:
     """The CHECK of each table: SQLite knows none of a file that it opens read-only."""
-    tables = re.findall(r"^CREATE TABLE (\w+)\((.*?)^\)", _schema(), re.DOTALL | re.MULTILINE)
+    tables = re.findall(r"^CREATE TABLE (\w+)\((.*?)^\)", SCHEMA, re.DOTALL | re.MULTILINE)
     return [
         (name, condition)
         for name, columns in tables
@@ -384,9 +373,6 @@ def _check_tables(db: sqlite3.Connection, file: Path) -> None:
         raise RunDataError(f"{file}: {what}; keep what is yours in a file of its own")
 
 
-# Rows of a run: what is written, and what is read.
-
-
 def insert_run(
     db: sqlite3.Connection,
     plan: Plan,
@@ -418,7 +404,6 @@ def insert_run(
 
 
 def insert_records(db: sqlite3.Connection, run: int, records: Iterable[Record]) -> None:
-    """Processes of a run."""
     numbers = _figures(db)
     for record in records:
         of = record.sample
@@ -458,13 +443,11 @@ def _kept(value: float | None) -> float | None:
 
 
 def insert_block(db: sqlite3.Connection, run: int, block: Block) -> None:
-    """A pass that was gone through."""
     text = block.model_dump_json(exclude_none=True)
     db.execute("INSERT INTO block VALUES(?, ?, ?)", (run, block.block, text))
 
 
 def insert_look(db: sqlite3.Connection, run: int, look: Look) -> None:
-    """What a planned look decided."""
     db.execute("INSERT INTO look VALUES(?, ?, ?)", (run, look.blocks, look.model_dump_json()))
 
 
@@ -514,7 +497,6 @@ def plan_of(db: sqlite3.Connection, run: int) -> Plan:
 
 
 def facts_of(db: sqlite3.Connection, run: int) -> dict[str, str]:
-    """What the run recorded of its machine."""
     rows = db.execute("SELECT name, value FROM fact WHERE run = ? ORDER BY rowid", (run,))
     return dict(rows.fetchall())
 
@@ -532,19 +514,16 @@ def verified_of(db: sqlite3.Connection, run: int) -> list[Verified]:
 
 
 def blocks_of(db: sqlite3.Connection, run: int) -> list[Block]:
-    """All blocks that were gone through, in order."""
     rows = db.execute("SELECT block, record FROM block WHERE run = ? ORDER BY block", (run,))
     return [parsed(Block, text, f"block {block}") for block, text in rows]
 
 
 def looks_of(db: sqlite3.Connection, run: int) -> list[Look]:
-    """What planned looks decided, in order."""
     rows = db.execute("SELECT blocks, record FROM look WHERE run = ? ORDER BY blocks", (run,))
     return [parsed(Look, text, f"look after {blocks} blocks") for blocks, text in rows]
 
 
 def samples_of(db: sqlite3.Connection, run: int) -> list[Sample]:
-    """All samples, in order."""
     rows = db.execute(
         "SELECT block, position, case_id, runner, label, sample.outcome, sample.reason, log "
         "FROM cell JOIN sample ON sample.cell = cell.id WHERE cell.run = ? ORDER BY sample.id",

@@ -8,37 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from sqlitmus.catalog.plan import Plan, check_counts
 from sqlitmus.machine import plainfiles
-from sqlitmus.store.file import (
-    FILE,
-    LOGS,
-    ONLY,
-    Block,
-    Look,
-    Record,
-    Sample,
-    Verified,
-    blocks_of,
-    check_file,
-    connection,
-    insert_block,
-    insert_look,
-    insert_records,
-    insert_run,
-    looks_of,
-    new_folder,
-    opened,
-    plan_of,
-    samples_of,
-    verified_of,
-)
+from sqlitmus.store import file as runs
+from sqlitmus.store.file import FILE, LOGS, ONLY, Block, Look, Record, Sample, Verified, opened
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.text import listed
 
-# The folder of one run.
+T = TypeVar("T")
 
 
 def selftest_file() -> Path:
@@ -71,11 +51,11 @@ class RunDirectory:
         """
         check_counts(plan)
         try:
-            with new_folder(path) as db:
+            with runs.new_folder(path) as db:
                 db.execute("PRAGMA journal_mode = WAL")  # reports can be made meanwhile
                 with db:
                     db.execute("BEGIN")
-                    insert_run(db, plan, machine, verified, selftest=selftest)
+                    runs.insert_run(db, plan, machine, verified, selftest=selftest)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already; choose another --label or --out") from error
         except (OSError, sqlite3.Error) as error:
@@ -90,7 +70,7 @@ class RunDirectory:
     def open(cls, path: Path) -> "RunDirectory":
         """An existing run, given its folder or its file; raises UsageError when it is none."""
         folder = path.parent if path.name == FILE else path
-        check_file(folder)
+        runs.check_file(folder)
         return cls(folder.resolve())
 
     def check_changeable(self) -> None:
@@ -100,83 +80,70 @@ class RunDirectory:
             plainfiles.changeable(file)
 
     def plan(self) -> Plan:
-        """The frozen plan."""
-        with opened(self.file) as db:
-            return plan_of(db, ONLY)
+        return self._read(runs.plan_of)
 
     def verified(self) -> list[Verified]:
-        """All verifications."""
-        with opened(self.file) as db:
-            return verified_of(db, ONLY)
+        return self._read(runs.verified_of)
 
     def blocks(self) -> list[Block]:
-        """All blocks that were gone through, in order."""
-        with opened(self.file) as db:
-            return blocks_of(db, ONLY)
+        return self._read(runs.blocks_of)
 
     def looks(self) -> list[Look]:
-        """What planned looks decided, in order."""
-        with opened(self.file) as db:
-            return looks_of(db, ONLY)
+        return self._read(runs.looks_of)
 
     def samples(self) -> list[Sample]:
-        """All samples, in order."""
-        with opened(self.file) as db:
-            return samples_of(db, ONLY)
+        return self._read(runs.samples_of)
 
     def complete(self) -> bool:
-        """Whether all was measured."""
         with opened(self.file) as db:
-            (complete,) = db.execute("SELECT complete FROM run").fetchone()
-        return bool(complete)
+            return bool(db.execute("SELECT complete FROM run").fetchone()[0])
 
     def concluded(self) -> bool:
         """Whether the gate of a comparison has decided."""
         with opened(self.file) as db:
-            (gate,) = db.execute("SELECT gate FROM run").fetchone()
-        return gate is not None
+            return bool(db.execute("SELECT gate NOT NULL FROM run").fetchone()[0])
 
     def add(self, records: Sequence[Record]) -> None:
         """Add the processes of a set: there are all, or none."""
         with opened(self.file, write=True) as db:
-            insert_records(db, ONLY, records)
+            runs.insert_records(db, ONLY, records)
 
     def add_block(self, block: Block) -> None:
-        """Add what was read around a block."""
         with opened(self.file, write=True) as db:
-            insert_block(db, ONLY, block)
+            runs.insert_block(db, ONLY, block)
 
     def add_look(self, look: Look) -> None:
-        """Add what a planned look decided."""
         with opened(self.file, write=True) as db:
-            insert_look(db, ONLY, look)
+            runs.insert_look(db, ONLY, look)
 
     def change_plan(self, plan: Plan) -> None:
         """Replace the plan by one that says more of how the run went."""
-        with opened(self.file, write=True) as db:
-            db.execute("UPDATE run SET plan = ?", (plan.model_dump_json(),))
+        self._update("plan = ?", plan.model_dump_json())
 
     def reopen(self, plan: Plan) -> None:
         """Let a complete run go on by `plan`, which has more blocks."""
-        with opened(self.file, write=True) as db:
-            db.execute("UPDATE run SET plan = ?, complete = 0", (plan.model_dump_json(),))
+        self._update("plan = ?, complete = 0", plan.model_dump_json())
 
     def conclude(self, sentences: Sequence[str]) -> None:
         """Keep what the gate of a comparison came to."""
-        with opened(self.file, write=True) as db:
-            db.execute("UPDATE run SET gate = ?", (json.dumps({"lines": [*sentences]}),))
+        self._update("gate = ?", json.dumps({"lines": [*sentences]}))
 
     def finish(self, plan: Plan) -> None:
         """Mark the run as complete by `plan`, and leave one file that reading adds none to."""
-        with opened(self.file, write=True) as db:
-            db.execute("UPDATE run SET plan = ?, complete = 1", (plan.model_dump_json(),))
+        self._update("plan = ?, complete = 1", plan.model_dump_json())
         # Whoever reads it just now keeps the log, which does no harm.
-        with closing(connection(self.file, write=True)) as db, suppress(sqlite3.OperationalError):
+        whole = runs.connection(self.file, write=True)
+        with closing(whole) as db, suppress(sqlite3.OperationalError):
             db.execute("PRAGMA busy_timeout = 1000")
             db.execute("PRAGMA journal_mode = DELETE")
 
+    def _read(self, read: Callable[[sqlite3.Connection, int], T]) -> T:
+        with opened(self.file) as db:
+            return read(db, ONLY)
 
-# Names of runs in the folder of results.
+    def _update(self, change: str, text: str) -> None:
+        with opened(self.file, write=True) as db:
+            db.execute(f"UPDATE run SET {change}", (text,))
 
 
 def name_of(planned: datetime, label: str) -> str:
@@ -197,9 +164,6 @@ def free_moment(
     while (folder / name_of(moment := now(), label)).exists():
         sleep(1 - moment.microsecond / 1e6)
     return moment
-
-
-# Whether results and copies of databases fit on the disk.
 
 
 FREE_BYTES_NEEDED = 256 * 2**20
@@ -239,24 +203,20 @@ def check_copies(most: Mapping[Path, tuple[int, str]]) -> None:
         )
 
 
-# The link to the newest run.
-
-
 def latest(results: Path) -> Path:
     """The newest run in `results`; raises UsageError when there is none."""
     pointer = results / "latest"
-    run = None
     if pointer.is_symlink() or pointer.is_dir():
         run = pointer.resolve()
     elif plainfiles.size(pointer) is not None:
         run = results / plainfiles.read(pointer, plainfiles.MB).decode("utf-8", "replace").strip()
-    if run is not None:
-        if run.resolve().parent != results.resolve():
-            raise UsageError(
-                f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
-            )
-        return run
-    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+    else:
+        raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+    if run.resolve().parent != results.resolve():
+        raise UsageError(
+            f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
+        )
+    return run
 
 
 def point_latest(run: Path) -> None:

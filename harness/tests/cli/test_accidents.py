@@ -16,7 +16,7 @@ from sqlitmus.catalog import definitions
 from sqlitmus.run import session
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.progress import Progress
-from sqlitmus.store import folder as store
+from sqlitmus.store import file as store
 from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone, measured_order, planned_order
 from tests.refusals import unfit

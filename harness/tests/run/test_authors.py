@@ -80,8 +80,7 @@ def source(tmp_path: Path) -> Path:
 
 def authors(executor: Fake, source: Path, of: Claim | None = None) -> Authors:
     tools = paths.Tools({"node": "/bin/node"}, {})
-    scratch = source.parent
-    return Authors([of or claim()], {"modes": str(source)}, tools, executor, scratch)
+    return Authors([of or claim()], {"modes": str(source)}, tools, executor, source.parent)
 
 
 def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(source: Path) -> None:
@@ -114,12 +113,9 @@ def test_a_program_that_goes_wrong_is_not_run_again(source: Path) -> None:
 
 def test_without_a_folder_nothing_of_theirs_runs(source: Path) -> None:
     fake = Fake({})
-    tools = paths.Tools({}, {})
-    assert Authors([claim()], {}, tools, fake, source.parent).block(0, 7) == {}
+    assert Authors([claim()], {}, paths.Tools({}, {}), fake, source.parent).block(0, 7) == {}
     assert not fake.commands
-
-
-def test_a_program_whose_tool_is_not_there_is_left_out(source: Path) -> None:
+    # nor of a program whose tool is not there
     made = authors(Fake({"new": "1 ns"}), source, claim(
         programs={"new": program("new"), "old": program("old", "a build")}
     ))  # fmt: skip

@@ -29,6 +29,7 @@ from sqlitmus.run.plan.counts import (
     work,
 )
 from sqlitmus.run.processes.turns import Turns
+from tests.analysis import runs
 from tests.run.planned import planned
 
 MODE = Mode(
@@ -47,27 +48,8 @@ FOURS = Work(operations=4, lap=8, rounds=8, lead_in=0, whole=True)
 
 def case(**changes: Any) -> PlannedCase:
     """A steady case of 4 operations, with some facts changed."""
-    given: dict[str, Any] = {
-        "id": "get",
-        "scenario": "get",
-        "title": "Get",
-        "question": "?",
-        "group": "reads",
-        "bound_by": "driver",
-        "axes": {},
-        "metric": "steady",
-        "unit": "read",
-        "per_operation": 1,
-        "operations": 4,
-        "iterations": 5,
-        "warmup_iterations": 3,
-        "warmup_ms": 100,
-        "workers": 1,
-        "sql": [],
-        "pragmas": [],
-        "notes": [],
-    }
-    return PlannedCase.model_validate({**given, **changes})
+    counts = {"operations": 4, "iterations": 5, "warmup_iterations": 3, "warmup_ms": 100}
+    return PlannedCase.model_validate(runs.case("get", **{**counts, **changes}))
 
 
 COLD = case(metric="cold", operations=1, iterations=1, warmup_iterations=0, warmup_ms=0)
@@ -75,17 +57,9 @@ COLD = case(metric="cold", operations=1, iterations=1, warmup_iterations=0, warm
 
 def seen(operation_ns: float = 10 * US, **changes: Any) -> Observed:
     """Three processes of a steady cell that start in 50 ms and are flat."""
-    given: dict[str, Any] = {
-        "seconds": 0.05,
-        "processes": 3,
-        "window_ms": 300,
-        "operation_ns": operation_ns,
-        "steadiness": "flat",
-        "steady_from_ms": 0.0,
-        "within": 0.01,
-        "between": 0.01,
-    }
-    return Observed.model_validate({**given, **changes})
+    processes = {"seconds": 0.05, "processes": 3, "window_ms": 300, "operation_ns": operation_ns}
+    flat = {"steadiness": "flat", "steady_from_ms": 0.0, "within": 0.01, "between": 0.01}
+    return Observed.model_validate({**processes, **flat, **changes})
 
 
 def allotted(
@@ -108,9 +82,6 @@ def one(found: Observed | None, mode: Mode = MODE, least_ms: int = 0, **changes:
 def tried(seconds: float, iterations_ns: list[int]) -> PilotProcess:
     """A process of a pilot, with iterations of 4 operations."""
     return PilotProcess(seconds, iterations_ns, 4)
-
-
-# observe ----------------------------------------------------------------------------------------
 
 
 def noisy(level_ns: float, count: int, seed: int) -> list[int]:
@@ -197,14 +168,6 @@ def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
     assert observe(each[:1] * 3, of, 300).between == 0
 
 
-def test_a_cold_cell_is_its_whole_process() -> None:
-    found = observe([tried(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
-    assert (found.seconds, found.operation_ns, found.window_ms) == (0.3, None, 0)
-    assert (found.steadiness, found.steady_from_ms) == (None, None)
-
-
-# work -------------------------------------------------------------------------------------------
-
 TURNING = Turning(rounds=8, lead_in_ms=10, lap_ms=10)
 
 
@@ -215,18 +178,20 @@ def found(observed: Mapping[str, Observed | None], **changes: Any) -> Work:
     return made
 
 
-def test_an_operation_takes_what_it_takes_most_runners() -> None:
+@pytest.mark.parametrize(
+    ("observed", "operations", "lap"),
+    [
+        ([seen(10 * US)], 128, LOOKS),
+        ([seen(1 * US), seen(100 * US)], 128, LOOKS),
+        ([seen(), seen(grain_ns=10_000)], 1024, 1),  # a coarse clock asks for longer iterations
+    ],
+)
+def test_an_operation_takes_what_it_takes_most_runners(
+    observed: list[Observed], operations: int, lap: int
+) -> None:
     """10 ms are 1,000 operations of 10 µs, the geometric mean; a power of two is near."""
-    assert found({"usual": seen(10 * US)}).lap * found({"usual": seen(10 * US)}).operations == 1024
-    both = found({"fast": seen(1 * US), "slow": seen(100 * US)})
-    assert both.lap * both.operations == 1024
-    assert both.lap == LOOKS
-
-
-def test_a_coarse_clock_asks_for_longer_iterations() -> None:
-    fine, coarse = found({"a": seen()}), found({"a": seen(), "b": seen(grain_ns=10_000)})
-    assert (fine.operations, fine.lap) == (128, 8)
-    assert (coarse.operations, coarse.lap) == (1024, 1)
+    made = found(dict(zip("ab", observed, strict=False)))
+    assert (made.operations, made.lap) == (operations, lap)
 
 
 def test_threads_that_wait_for_each_other_at_its_ends_have_a_long_iteration() -> None:
@@ -250,12 +215,9 @@ def test_a_lap_is_at_least_an_eighth_of_the_walk() -> None:
     assert far.operations * far.lap == 1024
 
 
-def test_without_a_pilot_nothing_is_known_of_the_work() -> None:
+def test_who_is_not_known_does_not_decide_for_the_others_and_does_the_same() -> None:
     assert work(case(), [None, None], MODE) is None
     assert work(case(), [seen()], UNPILOTED) is None
-
-
-def test_who_is_not_known_does_not_decide_for_the_others_and_does_the_same() -> None:
     both = allotted(case(), {"known": seen(), "unknown": None})
     assert done(both["known"]) == done(both["unknown"])
     assert found({"known": seen()}) == found({"known": seen(), "unknown": None})
@@ -299,9 +261,6 @@ def test_all_runners_time_the_same_operations_in_both_schemes(
     assert {Turns.of(each).lap for each in turned.values()} == {alone.lap}
 
 
-# what writes ------------------------------------------------------------------------------------
-
-
 def writing(warmup: int, timed: int, **changes: Any) -> PlannedCase:
     stated = {"warmup_operations": warmup, "timed_operations": timed}
     return case(writes=True, warmup_ms=0, **stated, **changes)
@@ -333,6 +292,8 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
     assert fitting([case()], 13) == 16
     assert fitting([writing(8, 32)], 12) == 8
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
+    assert fitting([writing(16, 8)], 12, [None], 10) == 8  # what no pilot saw
+    assert fitting([writing(16, 8)], 1, [seen(1 * US)], 10) == 1
 
 
 @pytest.mark.parametrize(
@@ -344,11 +305,6 @@ def test_laps_of_stated_work_are_long_where_two_can_be(operation_us: float, roun
     assert fitting([writing(160, 80)], 12, each, 2) == rounds
     assert fitting([writing(160, 160), writing(160, 80)], 12, each, 2) == rounds
     assert fitting([case()], 16, each, 2) == 16
-
-
-def test_work_that_no_pilot_saw_keeps_its_rounds() -> None:
-    assert fitting([writing(16, 8)], 12, [None], 10) == 8
-    assert fitting([writing(16, 8)], 1, [seen(1 * US)], 10) == 1
 
 
 @example(warmup=16, timed=64, unit=1, rounds=2, resets=6, in_turns=True)
@@ -383,9 +339,6 @@ def test_a_stated_work_is_cut_into_laps_without_remainder(
         assert reset % counts.operations == 0
 
 
-# allocate ---------------------------------------------------------------------------------------
-
-
 def done(counts: Counts) -> tuple[int, int, int, int]:
     """What a process does once it is warmed up."""
     return counts.operations, counts.iterations, counts.rounds, counts.lead_in
@@ -397,12 +350,6 @@ def test_work_of_a_given_plan_is_that_of_new_runners_too() -> None:
     assert done(counts) == (300, 8, 0, 0)
     warmed = counts.warmup_iterations * 300
     assert counts.seconds == pytest.approx(0.05 + (warmed + 8 * 300) * 1e-6)
-
-
-def warmup_ms(observed: Observed, least_ms: int = 0) -> float:
-    """How long a runner warms up."""
-    counts = one(observed, least_ms=least_ms)
-    return observed.ms_of(counts.warmup_iterations * counts.operations)
 
 
 @pytest.mark.parametrize(
@@ -420,29 +367,28 @@ def warmup_ms(observed: Observed, least_ms: int = 0) -> float:
 def test_warm_up_lasts_beyond_the_last_level_within_bounds(
     steady_from_ms: float | None, least_ms: int, expected: float
 ) -> None:
-    iteration_ms = 1.28
-    lasts = warmup_ms(seen(steady_from_ms=steady_from_ms), least_ms)
+    iteration_ms, observed = 1.28, seen(steady_from_ms=steady_from_ms)
+    counts = one(observed, least_ms=least_ms)
+    lasts = observed.ms_of(counts.warmup_iterations * counts.operations)
     assert expected <= lasts <= expected + iteration_ms
 
 
-def test_a_warm_up_ends_with_a_walk() -> None:
-    """100 ms are 10,000 operations: two walks are 8,192."""
-    counts = one(seen(), walk=4096)
-    assert counts.warmup_iterations * counts.operations == 3 * 4096
+def warmed(walk: int, **observed: Observed) -> set[int]:
+    """Operations with which the runners warm up."""
+    counts = allotted(case(walk=walk), observed).values()
+    return {each.warmup_iterations * each.operations for each in counts}
 
 
-def test_where_a_walk_takes_too_long_all_warm_up_with_the_same_operations() -> None:
-    slow = {"a": seen(), "b": seen(20 * US, steady_from_ms=1600.0)}
-    counts = allotted(case(walk=2**20), slow)
-    warmed = {each.warmup_iterations * each.operations for each in counts.values()}
-    assert len(warmed) == 1
-    assert warmed.pop() * 20 * US >= 1600e6
+def test_a_warm_up_ends_with_a_walk_or_takes_as_many_operations_of_all() -> None:
+    """100 ms are 10,000 operations: two walks are 8,192. Or a walk takes too long."""
+    assert warmed(4096, a=seen()) == {3 * 4096}
+    (slow,) = warmed(2**20, a=seen(), b=seen(20 * US, steady_from_ms=1600.0))
+    assert slow * 20 * US >= 1600e6
     # the slowest bears as much as four of the mode's longest
     crawling = {"a": seen(), "b": seen(5e6)}
-    counts = allotted(case(walk=2**20), crawling)
-    warmed = {each.warmup_iterations * each.operations for each in counts.values()}
-    assert len(warmed) == 1
-    assert warmed.pop() * 5e6 <= LONGEST * 2000e6 + 5e6 * counts["a"].operations
+    (most,) = warmed(2**20, **crawling)
+    each = allotted(case(walk=2**20), crawling)["a"].operations
+    assert most * 5e6 <= LONGEST * 2000e6 + 5e6 * each
 
 
 def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:
@@ -454,16 +400,14 @@ def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:
     assert both["base"].warmup_iterations == both["new"].warmup_iterations
     assert both["new"] == apart["new"]
     assert both["base"].seconds == pytest.approx(both["new"].seconds)
-
-
-def test_two_subjects_without_a_pilot_have_the_scenarios_counts() -> None:
+    turns = turned({"a": seen(10 * US), "b": seen(60 * US)}, alike=True)
+    assert Turns.of(turns["a"]) == Turns.of(turns["b"])
+    assert Turns.of(turns["a"]).lap >= 1
+    # without a pilot they have the scenario's
     none: dict[str, Observed | None] = {"base": None, "new": None}
     both = allotted(case(), none, UNPILOTED, {"new": 300}, alike=True)
     assert [done(each) for each in both.values()] == [(4, 5, 0, 0)] * 2
     assert {each.warmup_ms for each in both.values()} == {300}
-
-
-# turns ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lead_in_ms", range(3, 13))
@@ -542,12 +486,6 @@ def test_turns_are_the_same_operations_of_all_processes() -> None:
     assert counts["a"].seconds == pytest.approx(0.05 + (warmup + fast.iterations) * each_s)
 
 
-def test_two_subjects_take_the_same_turns() -> None:
-    both = turned({"a": seen(10 * US), "b": seen(60 * US)}, alike=True)
-    assert Turns.of(both["a"]) == Turns.of(both["b"])
-    assert Turns.of(both["a"]).lap >= 1
-
-
 @pytest.mark.parametrize("mode", [MODE, UNPILOTED])
 def test_who_was_not_tried_takes_the_shortest_turns(mode: Mode) -> None:
     counts = allocate(case(), {"a": None}, mode, {}, None, TURNING)["a"]
@@ -562,16 +500,14 @@ def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode
     assert (counts.warmup_iterations, counts.warmup_ms) == (3, 100)
     assert counts.seconds == (found.seconds if found else mode.process_s)
     assert one(found, mode, 700).warmup_ms == 700
+    # or its tables would grow to another size on each runner
+    assert one(None, mode, 700, writes=True, warmup_operations=4, timed_operations=8).warmup_ms == 0
 
 
-def test_a_writing_case_without_a_pilot_is_not_warmed_up_by_time() -> None:
-    """Its tables would grow to another size on each runner."""
-    of = case(writes=True, warmup_operations=4, timed_operations=8)
-    assert allotted(of, {"a": None}, UNPILOTED, {"a": 700})["a"].warmup_ms == 0
-
-
-def test_a_cold_case_is_one_process_whatever_a_runner_asks_for() -> None:
+def test_a_cold_cell_is_one_whole_process_whatever_a_runner_asks_for() -> None:
     found = observe([tried(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    assert (found.seconds, found.operation_ns, found.window_ms) == (0.3, None, 0)
+    assert (found.steadiness, found.steady_from_ms) == (None, None)
     counts = allotted(COLD, {"a": found}, MODE, {"a": 700})["a"]
     assert (counts.operations, counts.iterations) == (1, 1)
     assert (counts.warmup_iterations, counts.warmup_ms, counts.seconds) == (0, 0, 0.3)
@@ -609,9 +545,6 @@ def test_counts_stay_within_bounds(
     assert counts.warmup_iterations >= 1
     assert counts.seconds > seconds
     assert (counts.deviation is None) == (between is None)
-
-
-# case_seconds -----------------------------------------------------------------------------------
 
 
 def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:

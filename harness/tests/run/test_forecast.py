@@ -12,6 +12,7 @@ from sqlitmus.run.plan.budget import Forecast, beyond, forecast, line_of, shared
 from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided
 from sqlitmus.vocabulary.verdicts import Correction
+from tests.analysis.claims import claim_runs
 from tests.run.planned import planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
@@ -54,17 +55,20 @@ def test_a_budget_leaves_out_queries_before_blocks_the_least_weight_first(
     assert beyond(costs, weights, left_s) == left_out
 
 
-def test_nothing_is_foretold_of_a_run_that_gives_no_verdict() -> None:
-    counts = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
-    assert forecast(counts, CELLS, 9, "bh") is None
-    assert forecast(counts, CELLS, 10, "bh") is not None
-
-
-def test_nothing_is_foretold_without_a_pilot_or_of_a_runner_alone() -> None:
-    counts = {name: dict.fromkeys(CELLS[name], planned(None)) for name in CELLS}
-    assert forecast(counts, CELLS, 30, "bh") is None
-    known = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
-    assert forecast(known, {"case-0": ["a"]}, 30, "bh") is None
+@pytest.mark.parametrize(
+    ("deviation", "cells", "blocks", "able"),
+    [
+        (0.01, CELLS, 10, True),
+        (0.01, CELLS, 9, False),  # which gives no verdict
+        (None, CELLS, 30, False),  # without a pilot
+        (0.01, {"case-0": ["a"]}, 30, False),  # alone
+    ],
+)
+def test_nothing_is_foretold_where_nothing_can_be(
+    deviation: float | None, cells: Cells, blocks: int, able: bool
+) -> None:
+    counts = {name: dict.fromkeys(CELLS[name], planned(deviation)) for name in CELLS}
+    assert (forecast(counts, cells, blocks, "bh") is not None) == able
 
 
 def test_more_blocks_tell_smaller_differences() -> None:
@@ -120,23 +124,19 @@ def test_one_lucky_pilot_promises_nothing_grand() -> None:
     assert foretold.most < 2 * foretold.half
 
 
-LESSONS = dict.fromkeys(("reproduced", "different", "unresolved", "reversed", "untestable"), "x")
-
-
 def claim(name: str, *cases: str) -> Claim:
     """A claim that compares node with bun in each of these cases."""
     groups = [
-        {
-            "title": case,
-            "metric": "steady",
-            "base": {"case": case, "runner": "node"},
-            "new": {"case": case, "runner": "bun"},
-            "rows": [{"name": case, "published": 2.0, "said": "2 times"}],
-        }
+        claim_runs.group(
+            {"name": case, "published": 2.0, "said": "2 times"},
+            title=case,
+            runners=[],
+            base={"case": case, "runner": "node"},
+            new={"case": case, "runner": "bun"},
+        )
         for case in cases
     ]
-    texts = dict.fromkeys(("title", "source", "published_on", "hypothesis"), "x")
-    return Claim.model_validate({"name": name, **texts, "lessons": LESSONS, "groups": groups})
+    return Claim.model_validate(claim_runs.claim(*groups, name=name))
 
 
 def test_a_cell_counts_for_the_first_claim_that_needs_it() -> None:
@@ -150,8 +150,8 @@ def test_a_cell_counts_for_the_first_claim_that_needs_it() -> None:
         ("second", 1, 1.0),
         ("third", 0, 0.0),
     ]
-    assert line_of(parts[0], 10, "0:15") == "  first: 2 cells, about 0:15 in 10 blocks"
-    assert line_of(parts[2], 10, "0:00") == "  third: nothing of its own to measure"
+    assert line_of(parts[0], 10) == "  first: 2 cells, about 0:15 in 10 blocks"
+    assert line_of(parts[2], 10) == "  third: nothing of its own to measure"
 
 
 def noisy(operation_ns: float, deviation: float | None = 0.05) -> Counts:
@@ -195,11 +195,10 @@ def test_sets_come_in_pairs_within_the_budget_and_never_beyond_the_most() -> Non
         assert sum(number * COSTS[case] for case, number in found.items()) <= budget_s
 
 
-def test_time_that_would_decide_nothing_is_not_spent() -> None:
+def test_all_have_the_fewest_where_more_decide_nothing_without_a_pilot_or_time() -> None:
     assert sets(1000, counts=dict.fromkeys(COUNTS, COUNTS["settled"])) == dict.fromkeys(COUNTS, 10)
-
-
-def test_a_budget_below_the_fewest_gives_the_fewest() -> None:
+    unknown = {case: {n: noisy(1, None) for n in of} for case, of in COUNTS.items()}
+    assert sets(1000, counts=unknown) == dict.fromkeys(COUNTS, 10)
     assert sets(1) == dict.fromkeys(COUNTS, 10)
 
 
@@ -211,11 +210,6 @@ def test_cases_of_which_nothing_is_foretold_have_the_fewest(deviation: float | N
     assert found["near"] > 10
 
 
-def test_without_a_pilot_all_have_the_fewest() -> None:
-    unknown = {case: {n: noisy(1, None) for n in of} for case, of in COUNTS.items()}
-    assert sets(1000, counts=unknown) == dict.fromkeys(COUNTS, 10)
-
-
 USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
 SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}
 
@@ -223,13 +217,9 @@ SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}
 def counts(how: Turning | None, turn_s: float = 0.01) -> dict[str, Counts]:
     assert how
     return {
-        "a": Counts(
-            operations=1,
+        "a": planned(
+            *(None, 5e6, 1.0 + how.rounds * turn_s),
             iterations=2 * how.rounds,
-            warmup_iterations=1,
-            warmup_ms=0,
-            seconds=1.0 + how.rounds * turn_s,
-            operation_ns=5e6,
             rounds=how.rounds,
             lead_in=1,
         )
@@ -274,16 +264,10 @@ def test_one_compared_with_a_case_that_was_measured_before_keeps_its_own() -> No
     assert each["quiet"] == each["loud"] == USUAL.rounds
 
 
-def test_a_case_has_as_many_as_its_collections_need() -> None:
+def test_a_case_and_those_that_it_is_compared_with_have_as_many_as_its_collections_need() -> None:
     usual, each = rounds(), rounds(collecting=21)
     assert each == {**usual, "quiet": 21}
     assert rounds(collecting=4) == usual
-
-
-def test_collections_that_are_too_rare_do_not_make_a_set_endless() -> None:
-    assert rounds(collecting=4000)["quiet"] == 4 * USUAL.rounds
-
-
-def test_cases_that_are_compared_have_the_rounds_of_the_one_that_collects() -> None:
+    assert rounds(collecting=4000)["quiet"] == 4 * USUAL.rounds  # a set is not endless
     each = rounds(("quiet", "middling"), collecting=21)
     assert each["quiet"] == each["middling"] == 21

@@ -25,17 +25,12 @@ from sqlitmus.vocabulary.contract import Counts, Features, Job, Result, levels
 from tests.fakes.clone import Clone, long_enough
 from tests.known import KNOWN, case_of
 from tests.refusals import unfit
+from tests.run.test_hyperfine import RESULT
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
 QUESTION = Question((ALL, GET), wide=True, nul=True, engine={})
 LOSSY = Features(levels=["core", "extras"], integers=["number", "bigint"])
-IDENTITY = {
-    "runner": "b",
-    "runtime": {"name": "R", "version": "1"},
-    "driver": {"name": "D", "version": "1"},
-    "architecture": "x86_64",
-}
 
 
 def counts(question: Question, changed: int) -> Counts:
@@ -47,15 +42,8 @@ def counts(question: Question, changed: int) -> Counts:
 def asked(question: Question = QUESTION, **changes: Any) -> Verdict:
     """The verdict on right answers with `changes`."""
     answers = [counts(question, changed) for changed in range(question.iterations)]
-    right = {
-        "contract": 2,
-        "cell": "freshness",
-        "status": "ok",
-        "identity": IDENTITY,
-        "answers": answers,
-        "digest": freshness.right_digest(question),
-    }
-    result = Result.model_validate({**right, **changes})
+    right = {"answers": answers, "digest": freshness.right_digest(question)}
+    result = Result.model_validate({**RESULT, **right, **changes})
     return question.judged(Invocation(None, result, None), Life(0, 0, []))
 
 
@@ -106,6 +94,8 @@ def test_rows_that_never_were_are_wrong() -> None:
     first, second, third, last = (counts(QUESTION, changed) for changed in range(4))
     other = (*second[:2], second[2] ^ 1)
     names = f"{BY_ALL}, {BY_GET}"
+    reason = f"its values are not those of the database, read by {names}"
+    assert asked(digest="ab" * 32) == ("wrong", reason)  # which the checksum does not see
     reason = f"its rows are not those of the database, read by {names}"
     assert asked(answers=[other, second, third, last]) == ("wrong", reason)
     neither = "another process changed rows{}, and {} returned neither old nor new ones"
@@ -132,24 +122,16 @@ def through(gate: Gate, tmp_path: Path) -> Iterator[Callable[[], list[tuple[int]
         yield lambda: connection.execute(job.steps[-1].sql).fetchall()
 
 
-def test_who_stands_at_the_gate_goes_through_after_the_change(
+def test_who_stands_at_the_gate_goes_through_after_the_change_or_after_it_opened_without(
     gate: Gate, through: Callable[[], list[tuple[int]]]
 ) -> None:
     changes: list[str] = []
     gate.shut(lambda: changes.append("rows"))
-    assert through() == [(1,)]
-    assert changes == ["rows"]
-    assert through() == [(1,)]
-
-
-def test_a_gate_to_which_nobody_came_opens_without_a_change(
-    gate: Gate, through: Callable[[], list[tuple[int]]]
-) -> None:
-    changes: list[str] = []
+    gate.open()  # nobody came
+    assert (through(), changes) == ([(1,)], [])
     gate.shut(lambda: changes.append("rows"))
-    gate.open()
-    assert through() == [(1,)]
-    assert changes == []
+    for _ in range(2):
+        assert (through(), changes) == ([(1,)], ["rows"])
 
 
 def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path) -> None:
@@ -159,13 +141,6 @@ def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path
         gate.shut(lambda: pytest.fail("nobody stands there"))
         gate.open()
         assert kept.fetchone() == (1,)
-
-
-def test_a_value_that_the_checksum_does_not_see_is_in_the_digest() -> None:
-    outcome, reason = asked(digest="ab" * 32)
-    assert outcome == "wrong"
-    assert reason
-    assert "its values are not those of the database" in reason
 
 
 def test_what_was_not_answered_is_failed() -> None:
@@ -204,16 +179,13 @@ def test_integers_beyond_doubles_are_read_where_they_can_be() -> None:
     assert all(isinstance(value, int) and int(float(value)) != value for value in held)
 
 
-def test_a_runner_of_the_core_meets_no_gate() -> None:
+def test_a_runner_of_the_core_meets_no_gate_and_its_texts_hold_what_it_says() -> None:
     spec = KNOWN.runners["node"]
     for features, setups in (Features(), 0), (LOSSY, 2):
         (question,) = freshness.questions([GET], features, spec)
         job = question.job("rows.db", "")
         assert len(job.connection.setup) == setups
         assert levels(job) == ["core", *["extras"] * question.gated]
-
-
-def test_texts_hold_what_a_runner_says_that_they_can() -> None:
     for name in ("node", "deno"):
         (question,) = freshness.questions([GET], Features(), KNOWN.runners[name])
         texts = [row[3] for row in question.stored(0, 1)]
@@ -276,7 +248,11 @@ PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")
 
 @pytest.mark.parametrize(
     ("text", "copied"),
-    [("get-pk", False), ("insert-autocommit", True), ("foo-get", False), ("foo-insert", False)],
+    [
+        *(("get-pk", False), ("foo-get", False)),
+        *(("insert-autocommit", True), ("commit", True)),
+        *(("foo-insert", False), ("bulk-insert", False)),  # into memory
+    ],
 )
 def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, copied: bool
@@ -288,15 +264,22 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
     assert (ready.target is not None) == copied
     assert "readback" not in ready.required.left_open
+    assert bool(ready.readback) == KNOWN.scenarios[case.scenario].writes
 
 
-def source(file: Path | None) -> Callable[[PlannedCase], Path | None]:
-    """Fixtures whose file is always this one."""
+def preparation(
+    folder: Path, file: str | None = "fixture.db", known: Any = KNOWN, size: str = "s"
+) -> Preparation:
+    """One whose fixtures are always this file."""
 
     def of(_: PlannedCase) -> Path | None:
-        return file
+        return folder / file if file else None
 
-    return of
+    fixtures: Any = SimpleNamespace(of=of)
+    return Preparation(known, fixtures, Copies(), size, folder)
+
+
+NODE: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
 
 
 @pytest.mark.parametrize(
@@ -321,45 +304,25 @@ def test_a_timed_process_reads_back_only_what_the_harness_cannot(
     assert ready.readback, "the harness reads the file in either case"
 
 
-@pytest.mark.parametrize(
-    ("name", "leaves"), [("commit", True), ("bulk-insert", False), ("foo-insert", False)]
-)
-def test_what_is_written_into_memory_leaves_no_file_to_look_into(
-    tmp_path: Path, name: str, leaves: bool
-) -> None:
-    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
-    case = case_of(name)
-    ready = Preparation(KNOWN, fixture, Copies(), "s", tmp_path).job(case, runner, "measure")
-    assert (ready.target is not None) == leaves
-    assert ready.readback, "the runner reads back in either case"
-
-
 def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
-    fixture: Any = SimpleNamespace(of=source(None))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
-    case = case_of("json@store=jsonb")
-    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
-    texts = {
-        plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
+    made, case = preparation(tmp_path, None), case_of("json@store=jsonb")
+    its, plain = (
+        made.job(case, NODE, "verify", plain=plain).file.read_text("utf-8")
         for plain in (False, True)
-    }
-    assert "jsonb(json_object(" in texts[False]
-    assert "jsonb(json_object(" not in texts[True]
-    assert "json(json_object(" in texts[True]
+    )
+    assert "jsonb(json_object(" in its
+    assert "jsonb(json_object(" not in plain
+    assert "json(json_object(" in plain
 
 
 def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_same(
     tmp_path: Path,
 ) -> None:
-    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
-    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    made = preparation(tmp_path)
     targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
     for text in ("insert-autocommit", "update-pk"):
-        case = case_of(text)
         for seat, files in targets.items():
-            files.add(preparation.job(case, runner, "measure", seat=seat).target)
+            files.add(made.job(case_of(text), NODE, "measure", seat=seat).target)
     assert [len(files) for files in targets.values()] == [1, 1, 1]
     assert len({file for files in targets.values() for file in files}) == 3
 
@@ -369,36 +332,23 @@ class Enough(Exception):
 
 
 @pytest.mark.parametrize(
-    ("asked", "files"),
-    [
-        (["insert-autocommit", "insert-autocommit"], 1),
-        (["insert-autocommit", "upsert"], 2),
-    ],
+    ("asked", "files"), [(["insert-autocommit"] * 2, 1), (["insert-autocommit", "upsert"], 2)]
 )
 def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
     tmp_path: Path, asked: list[str], files: int
 ) -> None:
     """A runner has the same seat in each of the cases that are compared with each other."""
-    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
-    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
-    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
+    made = preparation(tmp_path)
     targets: list[Path | None] = []
 
-    def begin(case: PlannedCase, runner: Any, mode: Any, **more: Any) -> Any:
-        targets.append(preparation.job(case, runner, mode, **more).target)
+    def begin(*cell: Any, **more: Any) -> Any:
+        targets.append(made.job(*cell, **more).target)
         if len(targets) == len(asked):
             raise Enough
         return SimpleNamespace()
 
-    seatings: Any = [
-        SimpleNamespace(
-            case=case_of(text),
-            runner=runner,
-            digest=False,
-            label="node",
-        )
-        for text in asked
-    ]
+    seat = {"runner": NODE, "digest": False, "label": "node"}
+    seatings: Any = [SimpleNamespace(case=case_of(text), **seat) for text in asked]
     invocations: Any = SimpleNamespace(begin=begin)
     relay: Any = None
     with pytest.raises(Enough):
@@ -409,10 +359,8 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
 
 def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") -> str:
     """What the oracle is asked by the case `text`, as a hash."""
-    fixture: Any = SimpleNamespace(of=source(tmp_path / f"{text.partition('=')[2]}.db"))
-    case = case_of(text, known)
-    preparation = Preparation(known, fixture, Copies(), size, tmp_path)
-    return preparation.job(case.verified(), PYTHON, "verify", plain=True).question
+    made = preparation(tmp_path, f"{text.partition('=')[2]}.db", known, size)
+    return made.job(case_of(text, known).verified(), PYTHON, "verify", plain=True).question
 
 
 @pytest.mark.parametrize(
@@ -519,17 +467,13 @@ def test_all_files_given_out_are_watched(fixtures: Fixtures) -> None:
     )
 
 
-def test_a_touched_file_with_the_same_content_is_no_harm(fixtures: Fixtures) -> None:
+def test_no_file_and_a_touched_one_with_the_same_content_are_no_harm(fixtures: Fixtures) -> None:
+    assert fixtures.of(case_of("startup-noop")) is None
     file = file_of(fixtures)
     os.utime(file, ns=(1, 1))
     assert not fixtures.whole(file)
     assert fixtures.harm() is None
     assert fixtures.whole(file)
-
-
-def test_a_case_without_a_fixture(fixtures: Fixtures) -> None:
-    assert fixtures.of(case_of("startup-noop")) is None
-    assert fixtures.harm() is None
 
 
 @pytest.fixture

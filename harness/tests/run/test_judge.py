@@ -21,7 +21,6 @@ from sqlitmus.run.verify.judge import (
     OracleAnswer,
     PreparedJob,
     Requirements,
-    answer_of,
     identity,
     of_types,
     windows,
@@ -45,12 +44,6 @@ from tests.run.test_freshness import PYTHON
 from tests.run.test_hyperfine import RESULT
 from tests.run.test_plausible import ALONE, MACHINE
 
-IDENTITY = {
-    "runner": "x",
-    "runtime": {"name": "x", "version": "1"},
-    "driver": {"name": "x", "version": "1"},
-    "architecture": "x86_64",
-}
 EACH = [(3, 0, 5), (1, 1, 2)]
 WANT = OracleAnswer(
     answers=EACH,
@@ -90,19 +83,10 @@ def judge(
 
 
 def result(**changes: Any) -> Result:
-    right = {
-        "contract": 2,
-        "cell": "a/b",
-        "status": "ok",
-        "identity": IDENTITY,
-        "effective": {
-            "pragmas": {"cache_size": -16000, "synchronous": 1, "journal_mode": "delete"}
-        },
-        "readback": {"rows": 3, "checksum": 9},
-        "digest": "ab" * 32,
-        **added_up(EACH, 2),
-    }
-    return Result.model_validate({**right, **changes})
+    pragmas = {"cache_size": -16000, "synchronous": 1, "journal_mode": "delete"}
+    right = {"effective": {"pragmas": pragmas}, "readback": {"rows": 3, "checksum": 9}}
+    more = {"digest": "ab" * 32, **added_up(EACH, 2)}
+    return Result.model_validate({**RESULT, **right, **more, **changes})
 
 
 def added_up(answers: list[Counts], operations: int) -> dict[str, Any]:
@@ -126,21 +110,19 @@ def test_the_right_answer_is_ok() -> None:
     assert judge(measured(*EACH, *EACH, EACH[0], warmup=2), WANT, MEASURE) == ("ok", None)
 
 
+FIRST = "; that is the answer to the first iteration"
+READ = "readback: {}; the oracle has 3 rows with checksum 9"
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         (added_up([(2, 0, 5), EACH[1]], 2), "operation 0: rows 2; the oracle has 3"),
         (added_up([EACH[0], (1, 0, 2)], 2), "operation 1: affected 0; the oracle has 1"),
         (added_up([EACH[0], (1, 1, 3)], 2), "operation 1: checksum 3; the oracle has 2"),
-        (
-            added_up([EACH[0], EACH[0]], 2),
-            "operation 1: rows 3; the oracle has 1; that is the answer to the first iteration",
-        ),
-        (
-            {"readback": {"rows": 3, "checksum": 8}},
-            "readback: 3 rows with checksum 8; the oracle has 3 rows with checksum 9",
-        ),
-        ({"readback": None}, "readback: None; the oracle has 3 rows with checksum 9"),
+        (added_up([EACH[0]] * 2, 2), f"operation 1: rows 3; the oracle has 1{FIRST}"),
+        ({"readback": {"rows": 3, "checksum": 8}}, READ.format("3 rows with checksum 8")),
+        ({"readback": None}, READ.format(None)),
         ({"digest": "cd" * 32}, "digest: cdcdcdcdcdcd…; the oracle has abababababab…"),
     ],
 )
@@ -149,32 +131,21 @@ def test_another_answer_is_wrong(changes: dict[str, Any], reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("iterations", "reason"),
+    ("iterations", "at", "reason"),
     [
-        (
-            [EACH[0]] * 3,
-            (
-                "iteration 1 (operations 1 to 1): rows 3; the oracle has 1; "
-                "that is the answer to the first iteration"
-            ),
-        ),
-        (
-            [EACH[0], (1, 1, 7), EACH[0]],
-            "iteration 1 (operations 1 to 1): checksum 7; the oracle has 2",
-        ),
-        (
-            [*EACH, EACH[1]],  # the pool begins again too late
-            "iteration 2 (operations 2 to 2): rows 1; the oracle has 3",
-        ),
+        ([EACH[0]] * 3, 1, f"rows 3; the oracle has 1{FIRST}"),
+        ([EACH[0], (1, 1, 7), EACH[0]], 1, "checksum 7; the oracle has 2"),
+        ([*EACH, EACH[1]], 2, "rows 1; the oracle has 3"),  # the pool begins again too late
     ],
 )
-def test_each_iteration_has_an_answer_of_its_own(iterations: list[Counts], reason: str) -> None:
-    assert judge(measured(*iterations), WANT, MEASURE) == ("wrong", reason)
-    # told of what comes after the warm-up as well
-    assert judge(measured(*iterations, warmup=1), WANT, replace(MEASURE, iterations=2)) == (
-        "wrong",
-        reason,
+@pytest.mark.parametrize("warmup", [0, 1])  # told of what comes after the warm-up as well
+def test_each_iteration_has_an_answer_of_its_own(
+    iterations: list[Counts], at: int, reason: str, warmup: int
+) -> None:
+    told = judge(
+        measured(*iterations, warmup=warmup), WANT, replace(MEASURE, iterations=3 - warmup)
     )
+    assert told == ("wrong", f"iteration {at} (operations {at} to {at}): {reason}")
 
 
 def test_iterations_need_not_divide_the_walk() -> None:
@@ -186,13 +157,8 @@ def test_iterations_need_not_divide_the_walk() -> None:
     right = measured((2, 0, 3), (2, 0, 5), (2, 0, 6), operations=2, readback=None)
     assert judge(right, three, asked) == ("ok", None)
     again = measured((2, 0, 3), (2, 0, 3), (2, 0, 3), operations=2, readback=None)
-    assert judge(again, three, asked) == (
-        "wrong",
-        (
-            "iteration 1 (operations 2 to 3): checksum 3; the oracle has 5; "
-            "that is the answer to the first iteration"
-        ),
-    )
+    reason = f"iteration 1 (operations 2 to 3): checksum 3; the oracle has 5{FIRST}"
+    assert judge(again, three, asked) == ("wrong", reason)
 
 
 def test_of_a_warm_up_that_met_a_lock_less_is_expected() -> None:
@@ -268,100 +234,66 @@ def test_what_its_sqlite_lacks_is_unsupported_by_its_name(message: str, lacks: s
     assert judge(failed, WANT, MEASURE) == ("unsupported", reason)
 
 
-def test_a_table_that_is_not_there_has_failed() -> None:
-    failed = result(status="failed", error={"message": "no such table: t", "sqlite_code": 1})
-    assert judge(failed, WANT, VERIFY) == ("failed", "no such table: t (SQLite code 1)")
-
-
-def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
-    assert judge(result(status="unsupported", reason="no such shape"), WANT, VERIFY) == (
-        "unsupported",
-        "no such shape",
-    )
-    error = {"message": "locked", "sqlite_code": 5, "sql": "SELECT 1"}
-    assert judge(result(status="failed", error=error), WANT, VERIFY) == (
-        "failed",
-        "locked (SQLite code 5) in: SELECT 1",
-    )
-    assert judge(result(status="failed", error={"message": "lost"}), WANT, VERIFY) == (
-        "failed",
-        "lost",
-    )
+LOCKED = {"message": "locked", "sqlite_code": 5, "sql": "SELECT 1"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "asked", "reason"),
+    ("status", "changes", "words"),
     [
-        ({"digest": None}, VERIFY, "its result has no digest, which verification needs"),
-        (
-            {"effective": {"pragmas": {"cache_size": -16000}}},
-            VERIFY,
-            "PRAGMA synchronous was set but not read back",
-        ),
-        (
-            {"effective": {"pragmas": {"cache_size": -2000, "synchronous": 1}}},
-            VERIFY,
-            "PRAGMA cache_size=-16000 did not take: it reads back -2000",
-        ),
-        (
-            {"effective": {"pragmas": {"cache_size": -16000, "synchronous": 2}}},
-            VERIFY,
-            "PRAGMA synchronous=NORMAL did not take: it reads back 2",
-        ),
+        ("failed", {"error": {"message": "no such table: t", "sqlite_code": 1}},
+         "no such table: t (SQLite code 1)"),
+        ("failed", {"error": LOCKED}, "locked (SQLite code 5) in: SELECT 1"),
+        ("failed", {"error": {"message": "lost"}}, "lost"),
+        ("unsupported", {"reason": "no such shape"}, "no such shape"),
     ],
-)
-def test_a_right_answer_without_its_proof_is_failed(
-    changes: dict[str, Any], asked: Requirements, reason: str
+)  # fmt: skip
+def test_unsupported_and_failed_are_told_in_the_runners_words(
+    status: str, changes: dict[str, Any], words: str
 ) -> None:
-    assert judge(result(**changes), WANT, asked) == ("failed", reason)
-
-
-def test_a_measurement_is_whole() -> None:
-    whole = measured(*EACH, EACH[0])
-    reason = "its result has no digest, which verification needs"
-    assert judge(whole, WANT, replace(MEASURE, digest=True)) == ("failed", reason)
-    reason = "its result has 2 timed iterations; 3 were asked for"
-    assert judge(measured(*EACH), WANT, MEASURE) == ("failed", reason)
-
-
-def test_pragmas_are_not_missed_where_no_inspection_was_asked_for() -> None:
-    uninspected = replace(MEASURE, inspect=False)
-    given = measured(*EACH, EACH[0], effective={})
-    assert judge(given, WANT, uninspected) == ("ok", None)
+    assert judge(result(status=status, **changes), WANT, VERIFY) == (status, words)
 
 
 THREADS = replace(VERIFY, pragmas=[], engine={"threading": "serialized", "memstatus": 0})
 
 
 @pytest.mark.parametrize(
-    ("engine", "reason"),
+    ("asked", "effective", "reason"),
     [
-        (
-            {"threading": "multi-thread", "memstatus": 0},
-            "engine threading=serialized did not take: it reads back multi-thread",
-        ),
-        (
-            {"threading": "serialized", "memstatus": 1},
-            "engine memstatus=0 did not take: it reads back 1",
-        ),
-        ({"threading": "serialized"}, "engine memstatus was set but not read back"),
+        (VERIFY, {"cache_size": -16000}, "PRAGMA synchronous was set but not read back"),
+        (VERIFY, {"cache_size": -2000, "synchronous": 1},
+         "PRAGMA cache_size=-16000 did not take: it reads back -2000"),
+        (VERIFY, {"cache_size": -16000, "synchronous": 2},
+         "PRAGMA synchronous=NORMAL did not take: it reads back 2"),
+        (THREADS, {"threading": "multi-thread", "memstatus": 0},
+         "engine threading=serialized did not take: it reads back multi-thread"),
+        (THREADS, {"threading": "serialized", "memstatus": 1},
+         "engine memstatus=0 did not take: it reads back 1"),
+        (THREADS, {"threading": "serialized"}, "engine memstatus was set but not read back"),
     ],
-)
-def test_an_engine_option_that_did_not_take_is_failed(
-    engine: dict[str, str | int], reason: str
+)  # fmt: skip
+def test_a_pragma_or_an_engine_option_that_did_not_take_is_failed(
+    asked: Requirements, effective: dict[str, str | int], reason: str
 ) -> None:
-    given = result(effective={"engine": engine})
-    assert judge(given, WANT, THREADS) == ("failed", reason)
+    given = result(effective={"engine" if asked is THREADS else "pragmas": effective})
+    assert judge(given, WANT, asked) == ("failed", reason)
 
 
-def test_engine_options_in_effect_pass_and_others_than_asked_for_do_not_matter() -> None:
+def test_a_proof_is_whole() -> None:
+    whole = measured(*EACH, EACH[0])
+    reason = "its result has no digest, which verification needs"
+    assert judge(result(digest=None), WANT, VERIFY) == ("failed", reason)
+    assert judge(whole, WANT, replace(MEASURE, digest=True)) == ("failed", reason)
+    reason = "its result has 2 timed iterations; 3 were asked for"
+    assert judge(measured(*EACH), WANT, MEASURE) == ("failed", reason)
+
+
+def test_settings_that_nobody_asked_for_or_inspects_do_not_matter() -> None:
     both = {"threading": "serialized", "memstatus": "0"}
-    assert judge(result(effective={"engine": both}), WANT, THREADS) == ("ok", None)
-    unasked = replace(THREADS, engine={})
-    assert judge(result(effective={"engine": both}), WANT, unasked) == ("ok", None)
-    uninspected = replace(MEASURE, pragmas=[], engine=THREADS.engine, inspect=False)
+    for asked in (THREADS, replace(THREADS, engine={})):
+        assert judge(result(effective={"engine": both}), WANT, asked) == ("ok", None)
     given = measured(*EACH, EACH[0], effective={})
-    assert judge(given, WANT, uninspected) == ("ok", None)
+    for asked in (MEASURE, replace(MEASURE, pragmas=[], engine=THREADS.engine)):
+        assert judge(given, WANT, replace(asked, inspect=False)) == ("ok", None)
 
 
 def test_a_job_without_steps_has_nothing_to_compare() -> None:
@@ -382,10 +314,6 @@ def test_a_pragma_is_compared_in_the_form_in_which_sqlite_reads_it_back(
     name: str, value: str | int, read: str | int
 ) -> None:
     assert normal_pragma(name, value) == normal_pragma(name, read)
-
-
-def test_the_oracles_result_becomes_the_expectation() -> None:
-    assert answer_of(result()) == WANT
 
 
 ANSWER = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="right")
@@ -418,16 +346,12 @@ def test_two_runtimes_with_one_other_answer_are_told() -> None:
         [record("a"), record("b", checksum=5)],
         [record("a"), record("b"), record("c", "ok", checksum=3, digest="right")],
         [record("a"), record("python")],
+        [record(name, checksum=3, digest="right") for name in "ab"],
     ],
-    ids=["one runner", "one runtime", "two answers", "one is right", "the oracle itself"],
+    ids=["one runner", "one runtime", "two", "one is right", "the oracle", "wrong otherwise"],
 )
 def test_others_are_not(records: list[Verified]) -> None:
     assert suspicion(records, ANSWER, RUNTIMES) is None
-
-
-def test_runners_that_are_wrong_for_another_reason_than_their_answer_are_not() -> None:
-    right = {"checksum": 3, "digest": "right"}
-    assert suspicion([record("a", **right), record("b", **right)], ANSWER, RUNTIMES) is None
 
 
 SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'
@@ -445,11 +369,15 @@ def engine(*totals: object) -> Ask:
         rows = [
             row for bound in step.parameters.rows for row in connection.execute(step.sql, bound)
         ]
-        result = {"contract": 2, "cell": "c", "status": "ok", "identity": IDENTITY}
         digest = hashlib.sha256(repr(rows).encode()).hexdigest()
-        return Result.model_validate({**result, "rows": len(rows), "digest": digest})
+        return Result.model_validate({**RESULT, "rows": len(rows), "digest": digest})
 
     return ask
+
+
+def silent(_: Job) -> Result | None:
+    """A runner that does not answer."""
+    return None
 
 
 def job(operation: Operation = "all", steps: int = 1) -> Job:
@@ -467,47 +395,36 @@ def job(operation: Operation = "all", steps: int = 1) -> Job:
     )  # fmt: skip
 
 
-def test_a_column_of_another_type_is_told_with_both_types() -> None:
-    assert of_types(job(), engine(1, 2.5, "a"), engine(1.0, 2.5, "a")) == (
-        "column the total has 1 of type integer, 2 of type real and 2 of type text; the oracle has "
-        "3 of type real and 2 of type text"
-    )
-
-
-def test_of_what_gets_the_first_row_only_that_is_told() -> None:
-    assert of_types(job("get"), engine(None, 2.5, "a"), engine(1.0, 2.5, 3)) == (
-        "column the total has 1 of type real and 1 of type null; the oracle has 2 of type real"
-    )
-
-
-def test_other_values_of_the_same_types_are_told_as_that() -> None:
-    words = of_types(job(), engine(1, 2, 3), engine(4, 5, 6))
-    assert words == "all columns have values of the oracle's types"
-
-
-@pytest.mark.parametrize("asked_job", [job("run"), job(steps=2)], ids=["writes", "several"])
-def test_what_has_no_rows_of_its_own_is_not_asked_for_types(asked_job: Job) -> None:
-    assert of_types(asked_job, engine(1), engine(2.0)) is None
-
-
-def test_who_does_not_answer_is_not_told_of() -> None:
-    assert of_types(job(), lambda _: None, engine(1)) is None
+@pytest.mark.parametrize(
+    ("asked", "mine", "oracle", "words"),
+    [
+        (job(), engine(1, 2.5, "a"), engine(1.0, 2.5, "a"),
+         ("column the total has 1 of type integer, 2 of type real and 2 of type text; the oracle "
+          "has 3 of type real and 2 of type text")),
+        (job("get"), engine(None, 2.5, "a"), engine(1.0, 2.5, 3),
+         "column the total has 1 of type real and 1 of type null; the oracle has 2 of type real"),
+        (job(), engine(1, 2, 3), engine(4, 5, 6), "all columns have values of the oracle's types"),
+        (job("run"), engine(1), engine(2.0), None),
+        (job(steps=2), engine(1), engine(2.0), None),
+        (job(), silent, engine(1), None),
+    ],
+    ids=["another", "another in the first row", "the same", "writes", "several", "no answer"],
+)  # fmt: skip
+def test_types_of_values_are_told_column_by_column(
+    asked: Job, mine: Ask, oracle: Ask, words: str | None
+) -> None:
+    assert of_types(asked, mine, oracle) == words
 
 
 ANEW = ", and is asked anew by the next run"
 DESCRIBED: dict[str, Any] = RESULT["identity"]  # pyright: ignore[reportAssignmentType]
+FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
 DESCRIPTION = Description.model_validate(
     {
         "contract": 2,
         "identity": {**DESCRIBED, "flags": ["gc=workstation"]},
         "sqlite": {"version": "3.50.4", "source_id": "x", "compile_options": []},
-        "features": {
-            "operations": [],
-            "shapes": [],
-            "integers": [],
-            "statements": [],
-            "transactions": [],
-        },
+        "features": {name: [] for name in FEATURES},
     }
 )
 
@@ -522,31 +439,26 @@ def test_the_runners_own_result_of_its_cell() -> None:
     assert identity(of_runner(), "a/b", DESCRIPTION) is None  # a start needs no SQLite
 
 
+def who(**changes: Any) -> dict[str, Any]:
+    return {"identity": {**DESCRIBED, **changes}}
+
+
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("changes", "what", "rest"),
     [
-        ({"cell": "get/x"}, "its result is of get/x; it was asked for a/b"),
-        (
-            {"identity": {**DESCRIBED, "runner": "node"}},
-            f"its result is of the runner node; its `describe` says x{ANEW}",
-        ),
-        (
-            {"identity": {**DESCRIBED, "runtime": {"name": "x", "version": "2"}}},
-            f"its result is of the runtime x 2; its `describe` says x 1{ANEW}",
-        ),
-        (
-            {"identity": {**DESCRIBED, "architecture": "arm64"}},
-            f"its result is of the architecture arm64; its `describe` says x86_64{ANEW}",
-        ),
-        (
-            {"sqlite_version": "3.7.0"},
-            f"its result is of the SQLite version 3.7.0; its `describe` says 3.50.4{ANEW}",
-        ),
-        ({"cell": "a" * 99}, f"its result is of {'a' * 57}…; it was asked for a/b"),
+        ({"cell": "get/x"}, "get/x", "it was asked for a/b"),
+        ({"cell": "a" * 99}, f"{'a' * 57}…", "it was asked for a/b"),
+        (who(runner="node"), "the runner node", f"its `describe` says x{ANEW}"),
+        (who(runtime={"name": "x", "version": "2"}), "the runtime x 2",
+         f"its `describe` says x 1{ANEW}"),
+        (who(architecture="arm64"), "the architecture arm64", f"its `describe` says x86_64{ANEW}"),
+        ({"sqlite_version": "3.7.0"}, "the SQLite version 3.7.0",
+         f"its `describe` says 3.50.4{ANEW}"),
     ],
-)
-def test_another_result(changes: dict[str, Any], reason: str) -> None:
-    assert identity(of_runner(**changes), "a/b", DESCRIPTION) == reason
+)  # fmt: skip
+def test_another_result(changes: dict[str, Any], what: str, rest: str) -> None:
+    told = identity(of_runner(**changes), "a/b", DESCRIPTION)
+    assert told == f"its result is of {what}; {rest}"
 
 
 def test_a_check_that_finds_more_than_in_the_oracles_database_is_wrong() -> None:

@@ -36,12 +36,6 @@ def work(progress: Progress) -> None:
     progress.say("end")
 
 
-def test_without_a_terminal_only_lines_that_stay_and_milestones() -> None:
-    stream = io.StringIO()
-    work(Progress(stream))
-    assert stream.getvalue() == "begin\nfirst\nend\n"
-
-
 def test_after_a_silence_any_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("sqlitmus.run.processes.progress.time.monotonic", lambda: now[0])
@@ -59,21 +53,18 @@ def test_on_a_terminal_a_step_replaces_the_one_before_and_is_cleared(terminal: T
     assert terminal.getvalue() == f"begin\n{clear}first{clear}second, a l{clear}end\n"
 
 
-@pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb")])
-def test_ci_and_dumb_terminals_get_lines(
+@pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb"), ("A", "file")])
+def test_ci_dumb_terminals_and_files_get_lines_that_stay_and_milestones(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    work(Progress(terminal))
-    assert terminal.getvalue() == "begin\nfirst\nend\n"
-
-
-def test_quiet_says_only_what_must_be_said() -> None:
-    stream = io.StringIO()
+    stream = io.StringIO() if value == "file" else terminal
+    work(Progress(stream))
+    assert stream.getvalue() == "begin\nfirst\nend\n"
     progress = Progress(stream, quiet=True)
     work(progress)
-    progress.insist("how to go on")
-    assert stream.getvalue() == "how to go on\n"
+    progress.insist("how to go on")  # even when quiet
+    assert stream.getvalue() == "begin\nfirst\nend\nhow to go on\n"
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,6 @@ def unproven(file: Path, files: Files | None = None) -> tuple[str, str]:
     return caught.value.outcome, str(caught.value)
 
 
-def test_rows_and_checksum_are_those_of_the_contract(tmp_path: Path) -> None:
-    assert held(database(tmp_path)).proof == by_hand(ROWS)
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -87,9 +83,12 @@ def test_values_that_the_checksum_cannot_tell_apart_have_another_digest(
     assert changed.digest != right.digest
 
 
-def test_queries_are_folded_one_after_the_other(tmp_path: Path) -> None:
-    twice = Files().held(database(tmp_path), [QUERY, QUERY])
-    assert twice.proof == by_hand(ROWS * 2)
+def test_rows_and_checksum_are_those_of_the_contract_query_after_query(tmp_path: Path) -> None:
+    rows = [*ROWS, (1, "ab", float("inf"), None)]
+    finite = [*ROWS, (1, "ab", 0.0, None)]
+    file = database(tmp_path, rows)
+    assert held(file).proof == by_hand(finite)
+    assert Files().held(file, [QUERY, QUERY]).proof == by_hand(finite * 2)
 
 
 def test_checks_tell_how_many_rows_they_find_and_the_first(tmp_path: Path) -> None:
@@ -185,41 +184,27 @@ def test_rows_like_those_of_another_file_are_not_folded_again(
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("i", 1.0), ("i", "1"), ("t", b"ab"), ("r", 2), ("b", "x"), ("t", None)]
+    ("column", "value", "misfit"),
+    [
+        ("i", 1.0, "a real, which is declared integer"),
+        ("i", "1", "a text, which is declared integer"),
+        ("t", b"ab", "a blob, which is declared text"),
+        ("t", None, "NULL, which is declared text"),
+        ("r", 2, "an integer, which is declared real"),
+        ("b", "x", "a text, which is declared blob"),
+    ],
 )
-def test_values_that_are_equal_but_for_their_type_are_not_those_of_another_file(
-    tmp_path: Path, column: str, value: object
+def test_a_value_of_another_type_is_wrong_and_not_that_of_another_file(
+    tmp_path: Path, column: str, value: object, misfit: str
 ) -> None:
+    """They are equal but for their type."""
     files = Files()
     file = database(tmp_path, [(1, "ab", 2.0, b"x")])
     files.held(file, [QUERY])
     with closing(sqlite3.connect(file)) as writer, writer:
         writer.execute(f"UPDATE kept SET {column} = ?", [value])
-    outcome, reason = unproven(file, files)
-    assert outcome == "wrong"
-    assert f"column {column} of its database holds " in reason
-
-
-@pytest.mark.parametrize(
-    ("row", "misfit"),
-    [
-        (("1", "ab", 2.0, None), "i of its database holds a text, which is declared integer"),
-        ((1, b"ab", 2.0, None), "t of its database holds a blob, which is declared text"),
-        ((1, "ab", 2, None), "r of its database holds an integer, which is declared real"),
-        ((1, "ab", 2.0, "b"), "b of its database holds a text, which is declared blob"),
-        ((1, None, 2.0, None), "t of its database holds NULL, which is declared text"),
-    ],
-)
-def test_a_value_of_another_type_is_wrong(
-    tmp_path: Path, row: tuple[Any, ...], misfit: str
-) -> None:
-    outcome, reason = unproven(database(tmp_path, [row]))
-    assert (outcome, reason) == ("wrong", f"after the process ended, column {misfit}")
-
-
-def test_an_infinity_has_a_checksum_too(tmp_path: Path) -> None:
-    rows = [(1, "ab", float("inf"), None)]
-    assert held(database(tmp_path, rows)).proof == by_hand([(1, "ab", 0.0, None)])
+    reason = f"after the process ended, column {column} of its database holds {misfit}"
+    assert unproven(file, files) == unproven(file) == ("wrong", reason)
 
 
 def test_a_damaged_file_is_wrong(tmp_path: Path) -> None:
@@ -244,46 +229,25 @@ def test_a_key_of_a_table_without_rowid_is_no_damage(tmp_path: Path) -> None:
     assert held(file).proof == by_hand(ROWS)
 
 
-def test_what_is_no_database_is_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "a.db"
-    file.write_bytes(b"none at all, but long enough for a header" * 20)
-    assert unproven(file) == (
-        "wrong",
-        "its database cannot be read after the process ended: file is not a database",
-    )
-
-
-def test_a_table_that_is_gone_is_wrong(tmp_path: Path) -> None:
+def test_what_sqlite_cannot_read_is_wrong_but_a_lock_is_a_failure(tmp_path: Path) -> None:
     file = database(tmp_path)
-    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
-        writer.execute("DROP TABLE kept")
-    assert unproven(file) == (
-        "wrong",
-        "its database cannot be read after the process ended: no such table: kept",
-    )
-
-
-def test_a_file_that_is_locked_failed(tmp_path: Path) -> None:
-    file = database(tmp_path)
+    words = "its database cannot be read after the process ended: "
     with closing(sqlite3.connect(file, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        assert unproven(file) == (
-            "failed",
-            "its database cannot be read after the process ended: database is locked",
-        )
+        assert unproven(file) == ("failed", f"{words}database is locked")
+        writer.execute("DROP TABLE kept")
+        writer.execute("COMMIT")
+    assert unproven(file) == ("wrong", f"{words}no such table: kept")
+    file.write_bytes(b"none at all, but long enough for a header" * 20)
+    assert unproven(file) == ("wrong", f"{words}file is not a database")
 
 
-def test_a_file_that_is_gone_is_wrong_and_stays_so(tmp_path: Path) -> None:
-    file = tmp_path / "a.db"
+def test_a_file_that_is_gone_is_wrong_and_stays_so_and_a_link_is_none(tmp_path: Path) -> None:
+    file, link = tmp_path / "a.db", tmp_path / "link.db"
     for _ in range(2):
         assert unproven(file) == ("wrong", "its database is gone after the process ended")
     assert not file.exists()
-
-
-def test_a_link_is_no_file(tmp_path: Path) -> None:
-    file = database(tmp_path)
-    link = tmp_path / "link.db"
-    link.symlink_to(file)
+    link.symlink_to(database(tmp_path))
     gone = "after the process ended, its database is no file any more"
     assert unproven(link) == ("wrong", gone)
 
@@ -306,12 +270,8 @@ HELD_OTHERS = (
 )
 
 
-@pytest.mark.parametrize("written", ["d", None])
-def test_a_file_that_holds_what_was_read_back_is_right(written: str | None) -> None:
-    assert judged(HELD, RIGHT, written) == ("ok", None)
-
-
-def test_a_file_that_holds_something_else_is_wrong() -> None:
+def test_a_file_that_holds_something_else_than_was_read_back_is_wrong() -> None:
+    assert judged(HELD, RIGHT, "d") == judged(HELD, RIGHT, None) == ("ok", None)
     more = proof.Held(Proof(rows=4, checksum=9), "d")
     reason = (
         "the database holds 4 rows with checksum 9 after the process ended; the runner read "
@@ -331,17 +291,14 @@ def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing()
 
 
 def test_a_file_is_held_against_the_oracles_where_nothing_was_asked_back() -> None:
+    reason = "its result has no read-back of what it wrote"
+    assert judged(HELD, None, "d", tolerate_busy=True) == ("failed", reason)
     unasked = {"left_open": frozenset({"readback"})}
     assert judged(HELD, None, "d", **unasked) == ("ok", None)
     reason = "what the oracle's file holds is not known, so nothing proves what it wrote"
     assert judged(HELD, None, None, **unasked) == ("failed", reason)
     fewer = proof.Held(Proof(rows=1, checksum=7), "e")
     assert judged(fewer, None, "d", **unasked) == ("wrong", HELD_OTHERS)
-
-
-def test_a_result_without_read_back_failed() -> None:
-    reason = "its result has no read-back of what it wrote"
-    assert judged(HELD, None, "d", tolerate_busy=True) == ("failed", reason)
 
 
 VECTORS = RUNNERS / "contract" / "vectors"

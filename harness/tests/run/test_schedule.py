@@ -2,23 +2,24 @@
 
 import os
 import signal
+from collections.abc import Callable
 from io import StringIO
 from itertools import groupby
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.cases import STAGGERS, Counts
+from sqlitmus.catalog.cases import STAGGERS
 from sqlitmus.catalog.plan import canaries
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.agenda import CANARY, Slot, schedule, stagger
 from sqlitmus.run.processes.progress import Progress, Stop
 from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
 from tests.fakes.clone import Clone
-from tests.fakes.instant import PROBE_NS, Desk, Instant
+from tests.fakes.instant import PROBE_NS, Desk
+from tests.run.planned import planned
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
 TWICE = canaries(CELLS, "a", {})
@@ -38,11 +39,6 @@ def blocks_of(
 def test_the_order_of_a_seed_is_pinned() -> None:
     said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, TWICE, 2, 7)]
     assert said == PINNED
-
-
-def test_the_canary_is_the_reference_under_another_label() -> None:
-    slots = [s for s in schedule(CELLS, TWICE, 1, 7) if s.label == CANARY]
-    assert sorted((s.case, s.runner) for s in slots) == [("all", "a"), ("get", "a")]
 
 
 def test_a_case_may_have_a_canary_of_its_own() -> None:
@@ -119,27 +115,12 @@ PINNED = [
 ]
 
 
-def test_what_is_compared_across_cases_stands_next_to_each_other() -> None:
-    pairs = [
-        (("get", "a"), ("all", "a")),
-        (("all", "a"), ("noop", "c")),
-        (("get", "b"), ("x", "y")),
-    ]
-    unit = {("get", "a"), ("all", "a"), ("noop", "c")}
-    for block in range(4):
-        slots = [s for s in schedule(CELLS, TWICE, 4, 7, pairs) if s.block == block]
-        inside = [(s.case, s.runner) in unit for s in slots]
-        assert [key for key, _ in groupby(inside)].count(True) == 1
-        assert sum(inside) == 5, "the canary of both cells of a included"
-        assert len(slots) == 8
-
-
 @given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31), st.data())
 def test_pairs_change_the_order_and_nothing_else(
     cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int, data: st.DataObject
 ) -> None:
     there = [(case, name) for case, names in cells.items() for name in names]
-    cell = st.sampled_from(there or [("", "")])
+    cell = st.sampled_from([*there, ("x", "nobody")])
     pairs = data.draw(st.lists(st.tuples(cell, cell), min_size=1, max_size=6))
     paired = list(schedule(cells, canaries(cells, canary, {}), blocks, seed, pairs))
     plain = list(schedule(cells, canaries(cells, canary, {}), blocks, seed))
@@ -180,16 +161,8 @@ PERIOD = 112  # iterations from one collection to the next; a set of 4 turns has
 
 def level(warmup: int, step: int) -> float:
     """The mean level of a runner over eight blocks; a collection takes ten iterations' time."""
-    counts = Counts(
-        operations=1,
-        iterations=48,
-        warmup_iterations=warmup,
-        warmup_ms=0,
-        rounds=4,
-        lead_in=4,
-        stagger=step,
-        seconds=0,
-    )
+    turning = {"iterations": 48, "rounds": 4, "lead_in": 4, "stagger": step}
+    counts = planned(warmup_iterations=warmup, **turning)
     levels: list[float] = []
     for block in range(STAGGERS):
         turns = Turns.of(counts.staggered(stagger(block, seed=3)))
@@ -214,42 +187,36 @@ EACH = 3  # invocations of a block: a, b, canary
 
 
 class Clock:
-    """A clock that sleeping moves."""
+    """A clock that sleeping moves; `woken` hears of it."""
 
-    def __init__(self) -> None:
-        self.now = 100.0
+    now = 100.0
+    woken: Callable[[], object] = staticmethod(lambda: None)
 
     def monotonic(self) -> float:
         return self.now
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
+        self.woken()
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(blocks, "time", SimpleNamespace(monotonic=made.monotonic, sleep=made.sleep))
+    monkeypatch.setattr(blocks, "time", made)
     return made
 
 
 def test_a_pause_lasts_as_long_as_asked_and_is_told_once_without_a_terminal(clock: Clock) -> None:
     stream = StringIO()
-    assert blocks.pause(90.5, "session 2 of 3 begins", Stop(Instant()), Progress(stream))
+    assert blocks.pause(90.5, "session 2 of 3 begins", Stop(), Progress(stream))
     assert clock.now == pytest.approx(190.5)
     assert stream.getvalue() == "session 2 of 3 begins in 1:30\n"
 
 
 def test_a_request_to_stop_ends_a_pause_within_a_second(clock: Clock) -> None:
-    stop = Stop(Instant())
-    sleep = clock.sleep
-
-    def interrupted(seconds: float) -> None:
-        sleep(seconds)
-        if clock.now > 110:
-            stop()
-
-    blocks.time.sleep = interrupted
+    stop = Stop()
+    clock.woken = lambda: clock.now > 110 and stop()
     assert not blocks.pause(3600, "x", stop, Progress(StringIO()))
     assert 110 < clock.now <= 112
 
@@ -302,14 +269,7 @@ def test_a_budget_holds_the_pauses_too(desk: Desk, clock: Clock) -> None:
 def test_ctrl_c_in_a_pause_keeps_all_and_resume_begins_the_session(
     desk: Desk, clock: Clock
 ) -> None:
-    sleep = clock.sleep
-
-    def interrupted(seconds: float) -> None:
-        sleep(seconds)
-        if clock.now == 103:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    blocks.time.sleep = interrupted
+    clock.woken = lambda: clock.now == 103 and os.kill(os.getpid(), signal.SIGINT)
     assert desk.run(mode="standard").exit == 130
     run = desk.clone.latest()
     assert len(list(run.samples())) == 9 * EACH

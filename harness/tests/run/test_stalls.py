@@ -13,17 +13,12 @@ from sqlitmus.run.verify.stalls import OPERATIONS, RATE, Loop, Stalls, least_lat
 from sqlitmus.vocabulary.contract import Result
 from sqlitmus.vocabulary.detail import bucket
 from tests.known import KNOWN, case_of
+from tests.run.test_hyperfine import RESULT
 
 PLANNED_S = (OPERATIONS - 1) / RATE
 LIFE = Life(0.0, 1.3, [(n / 5 + 0.1, n / 5 + 0.2) for n in range(6)])
 BUSY = Life(0.0, 5.0, [(1.0, 1.1)])
 RATED = Loop("rate", None, writer=False, together=False)
-IDENTITY = {
-    "runner": "b",
-    "runtime": {"name": "R", "version": "1"},
-    "driver": {"name": "D", "version": "1"},
-    "architecture": "x86_64",
-}
 
 
 def latencies(life: Life, begun: float, *, rate: float = RATE, offset: float = 0.0) -> list[float]:
@@ -31,6 +26,10 @@ def latencies(life: Life, begun: float, *, rate: float = RATE, offset: float = 0
     a stop ends with it."""
     planned = [begun + (n + offset) / rate for n in range(ceil(PLANNED_S * rate) + 1)]
     return [max((b - at for a, b in life.stops if a <= at < b), default=0.0) for at in planned]
+
+
+WRONG = "its clock or its times are wrong"
+ASKED = "whether its latencies count from planned times"
 
 
 def histogram(seconds: list[float]) -> dict[str, Any]:
@@ -48,25 +47,14 @@ def judged(
     role = ["worker"] * len(workers)
     if loop.writer:
         role[-1] = "writer"
-    result = {
-        "contract": 2,
-        "cell": "stalls",
-        "status": "ok",
-        "identity": IDENTITY,
-        "iterations_ns": [iteration_ns],
-        "workers": [
-            {
-                "role": role[number],
-                "operations": OPERATIONS,
-                "rows": OPERATIONS,
-                "checksum": 0,
-                "iterations_ns": [iteration_ns],
-                "latencies": None if each is None else histogram(each),
-            }
-            for number, each in enumerate(workers)
-        ],
-    }
-    invocation = Invocation(None, Result.model_validate(result), None)
+    counts = {"operations": OPERATIONS, "rows": OPERATIONS, "checksum": 0}
+    times = {"iterations_ns": [iteration_ns]}
+    each = [
+        {"role": of, "latencies": None if seen is None else histogram(seen), **counts, **times}
+        for of, seen in zip(role, workers, strict=True)
+    ]
+    result = Result.model_validate({**RESULT, **times, "workers": each})
+    invocation = Invocation(None, result, None)
     return Stalls(loop, {}).judged(invocation, life)
 
 
@@ -134,12 +122,11 @@ def test_each_planned_thread_is_judged_and_no_other() -> None:
 
 
 def test_what_is_not_reported_is_failed() -> None:
-    words = "its worker 0 reports no latencies, which were asked for"
-    assert judged(None) == ("failed", words)
-    words = "its timer reports no latencies, which were asked for"
-    assert judged(latencies(LIFE, 0.2), loop=RATED._replace(thread="main")) == ("failed", words)
-    words = "its result reports no latencies, which were asked for"
-    assert judged() == ("failed", words)
+    words = "its {} reports no latencies, which were asked for"
+    assert judged(None) == ("failed", words.format("worker 0"))
+    timed = judged(latencies(LIFE, 0.2), loop=RATED._replace(thread="main"))
+    assert timed == ("failed", words.format("timer"))
+    assert judged() == ("failed", words.format("result"))
 
 
 def test_a_process_that_did_not_wait_is_failed_and_one_hardly_stopped_proves_nothing() -> None:
@@ -148,22 +135,18 @@ def test_a_process_that_did_not_wait_is_failed_and_one_hardly_stopped_proves_not
         "failed",
         "its process lived 0.2 s; 0.5 s were planned",
     )
-    outcome, reason = judged([0.0] * OPERATIONS, life=BUSY)
-    assert outcome is None
-    assert reason == (
-        "the machine is too busy to see whether its latencies count from planned times "
-        "(an open loop by a rate)"
+    assert judged([0.0] * OPERATIONS, life=BUSY) == (
+        None,
+        f"the machine is too busy to see {ASKED} (an open loop by a rate)",
     )
 
 
 def test_an_iteration_lasts_as_long_as_was_planned() -> None:
     honest = latencies(LIFE, 0.2)
     assert judged(honest, iteration_ns=495_000_000) == ("ok", None)
-    outcome, reason = judged(honest, iteration_ns=250_000_000)
-    assert outcome == "failed"
-    assert reason == (
-        "its iteration reports 0.25 s for operations that were planned over 0.499 s: its clock or "
-        "its times are wrong"
+    assert judged(honest, iteration_ns=250_000_000) == (
+        "failed",
+        f"its iteration reports 0.25 s for operations that were planned over 0.499 s: {WRONG}",
     )
 
 

@@ -42,6 +42,12 @@ if os.fork() == 0:
 os.wait()
 os.fsync(fd)
 """
+FAILS = """
+try: os.fsync(99)
+except OSError as error: assert error.errno == 9
+else: os._exit(1)
+os.fsync(opened('db'))
+"""
 FRAMES = """
 fd, other = opened('db-wal'), opened('db')
 last = bytes(7) + b'p' + bytes(16)
@@ -99,6 +105,7 @@ def counts(sync_counter: str, folder: Path, program: str) -> Counts:
         ("one = opened('db-journal'); os.unlink('db-journal'); os.fsync(one)", ONE_SYNC),
         (LOCKS, (0, 0, 0, 0, 2)),
         (CHILD, (2, 0, 0, 0, 0)),
+        (FAILS, ONE_SYNC),
         (THREADS, (0, 2000, 2000, 0, 0)),
     ],
 )  # fmt: skip
@@ -106,16 +113,6 @@ def test_what_is_done_to_the_database_is_counted(
     sync_counter: str, tmp_path: Path, program: str, expected: Counts
 ) -> None:
     assert counts(sync_counter, tmp_path, program) == expected
-
-
-def test_a_sync_that_fails_is_none_and_keeps_its_error(sync_counter: str, tmp_path: Path) -> None:
-    program = (
-        "try: os.fsync(99)\n"
-        "except OSError as error: assert error.errno == 9\n"
-        "else: os._exit(1)\n"
-        "os.fsync(opened('db'))"
-    )
-    assert counts(sync_counter, tmp_path, program) == ONE_SYNC
 
 
 def test_a_database_behind_a_link_is_counted(sync_counter: str, tmp_path: Path) -> None:
@@ -131,22 +128,19 @@ def test_without_its_variables_the_library_is_silent(sync_counter: str, tmp_path
     assert (done.returncode, done.stderr) == (7, b"")
 
 
-def test_each_count_starts_from_0(sync_counter: str, tmp_path: Path) -> None:
-    for _ in range(2):
-        assert counts(sync_counter, tmp_path, "os.fsync(opened('db'))") == ONE_SYNC
-
-
-def test_without_the_library_the_reason_is_the_set_ups(tmp_path: Path) -> None:
-    absent = Counter.among(Tools({}, {"sync-counter": "Linux only"}), tmp_path)
-    assert (absent.library, absent.missing) == (None, "Linux only")
-    assert "./just setup" in Counter.among(Tools({}, {}), tmp_path).missing
-
-
-@pytest.mark.parametrize("path", ["/a b/syncs.so", "/a:b/syncs.so"])
-def test_a_path_that_cannot_be_preloaded_is_told(tmp_path: Path, path: str) -> None:
-    counter = Counter.among(Tools({"sync-counter": path}, {}), tmp_path)
+@pytest.mark.parametrize(
+    ("tools", "missing"),
+    [
+        (Tools({}, {"sync-counter": "Linux only"}), "Linux only"),
+        (Tools({}, {}), "sync-counter is not set up; run ./just setup"),
+        (Tools({"sync-counter": "/a b/syncs.so"}, {}), "/a b/syncs.so cannot be preloaded, since "),
+        (Tools({"sync-counter": "/a:b/syncs.so"}, {}), "/a:b/syncs.so cannot be preloaded, since "),
+    ],
+)
+def test_without_a_library_the_reason_is_told(tmp_path: Path, tools: Tools, missing: str) -> None:
+    counter = Counter.among(tools, tmp_path)
     assert counter.library is None
-    assert counter.missing.startswith(f"{path} cannot be preloaded")
+    assert counter.missing.startswith(missing)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there an open file cannot be removed")
@@ -173,35 +167,25 @@ def test_transactions_of_an_iteration(case_id: str, expected: int) -> None:
     assert transactions(case_of(case_id, mode="standard"), KNOWN) == expected
 
 
-def test_each_execution_without_a_transaction_commits() -> None:
-    scenarios = dict(KNOWN.scenarios)
-    batch = scenarios["insert-transaction"]
-    scenarios["insert-transaction"] = batch.model_copy(update={"transaction": "none"})
-    known = KNOWN.model_copy(update={"scenarios": scenarios})
-    assert (
-        transactions(case_of("insert-transaction@profile=durable", mode="standard"), known)
-        == 5 * 100
-    )
+@pytest.mark.parametrize(("around", "commits"), [(["BEGIN", "COMMIT"], 0), ([], 5 * 100)])
+def test_each_execution_without_a_transaction_commits_but_not_what_is_executed(
+    around: list[str], commits: int
+) -> None:
+    name = "insert-transaction"
+    batch = KNOWN.scenarios[name]
+    executed = [ScenarioStep(operation="execute", sql=sql) for sql in around]
+    steps = [*executed[:1], *batch.steps, *executed[1:]]
+    alone = batch.model_copy(update={"transaction": "none", "steps": steps})
+    known = KNOWN.model_copy(update={"scenarios": KNOWN.scenarios | {name: alone}})
+    case = case_of(f"{name}@profile=durable", mode="standard")
+    assert transactions(case, known) == commits
 
 
-def test_commits_of_what_is_executed_do_not_follow_from_its_operations() -> None:
-    scenarios = dict(KNOWN.scenarios)
-    batch = scenarios["insert-transaction"]
-    around = [ScenarioStep(operation="execute", sql=s) for s in ("BEGIN", "COMMIT")]
-    steps = [around[0], *batch.steps, around[1]]
-    update = {"transaction": "none", "steps": steps}
-    scenarios["insert-transaction"] = batch.model_copy(update=update)
-    known = KNOWN.model_copy(update={"scenarios": scenarios})
-    assert transactions(case_of("insert-transaction@profile=durable", mode="standard"), known) == 0
-
-
-def test_only_files_that_are_written_are_counted() -> None:
-    asked = ("insert-transaction", "get-pk", "foo-insert")
-    assert [writes_files(case_of(name, mode="standard"), KNOWN) for name in asked] == [
-        True,
-        False,
-        False,
-    ]
+@pytest.mark.parametrize(
+    ("name", "counted"), [("insert-transaction", True), ("get-pk", False), ("foo-insert", False)]
+)
+def test_only_files_that_are_written_are_counted(name: str, counted: bool) -> None:
+    assert writes_files(case_of(name, mode="standard"), KNOWN) == counted
 
 
 def test_the_second_process_does_twice_the_operations_and_neither_warms_up() -> None:

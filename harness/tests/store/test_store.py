@@ -39,15 +39,9 @@ RECORDS = [
 
 
 def record(position: int, **changes: Any) -> Record:
-    given = {
-        "block": position,
-        "position": position,
-        "case": "get",
-        "runner": "a",
-        "label": "a",
-        "outcome": "ok",
-    }
-    sample = Sample.model_validate({**given, **changes})
+    place = {"block": position, "position": position}
+    given = {"case": "get", "runner": "a", "label": "a", "outcome": "ok"}
+    sample = Sample.model_validate({**place, **given, **changes})
     return Record(sample, {"steady": 1.5, "cold": 5.0} if sample.outcome == "ok" else {})
 
 
@@ -162,21 +156,13 @@ def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Pat
     assert not (killed / f"{FILE}-journal").exists()
 
 
-def test_a_report_is_made_while_the_run_goes_on(run: RunDirectory) -> None:
+def test_a_report_is_made_while_the_run_goes_on_and_ends(run: RunDirectory) -> None:
     run.add([record(0)])
     with opened(run.file) as db:
-        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
-        run.add([record(1)])
-        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
-    assert len(run.samples()) == 2
-
-
-def test_a_run_ends_while_it_is_read(run: RunDirectory) -> None:
-    run.add([record(0)])
-    with opened(run.file) as db:
-        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
-        run.finish(PLAN)
-    assert run.complete()
+        for do in (lambda: None, lambda: run.add([record(1)]), lambda: run.finish(PLAN)):
+            do()
+            assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
+    assert (len(run.samples()), run.complete()) == (2, True)
 
 
 def test_a_file_where_no_log_can_be_is_read(
@@ -198,15 +184,14 @@ def test_a_file_where_no_log_can_be_is_read(
         run.samples()
 
 
-def test_a_run_does_not_overwrite_another(run: RunDirectory) -> None:
+def test_a_run_is_not_written_where_another_or_a_file_is(run: RunDirectory, tmp_path: Path) -> None:
     with refused("exists already; choose another --label or --out"):
         RunDirectory.create(run.path, PLAN, {}, [])
-
-
-def test_results_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with unfit("results cannot be written: Not a directory"):
         RunDirectory.create(tmp_path / "file/r1", PLAN, {}, [])
+    with refused(r"is no run directory: it holds no run\.sqlite"):
+        RunDirectory.open(tmp_path)
 
 
 def test_a_full_disk_is_told_and_what_was_written_stays(
@@ -226,11 +211,6 @@ def test_a_full_disk_is_told_and_what_was_written_stays(
     with unfit(r"database or disk is full.*run: ./just run --resume"):
         run.add([many])
     assert [each.position for each in run.samples()] == [0]
-
-
-def test_a_folder_without_a_file_is_no_run(tmp_path: Path) -> None:
-    with refused(r"is no run directory: it holds no run\.sqlite"):
-        RunDirectory.open(tmp_path)
 
 
 def test_what_a_plan_says_beyond_today_s_is_ignored(run: RunDirectory) -> None:
@@ -261,20 +241,14 @@ def test_latest_works_where_links_are_barred(
     assert latest(run.path.parent) == run.path
 
 
-# How many blocks a planned look gives to the cases that go on. Pure.
-
-
 SECONDS = st.floats(0.001, 1000)
 
 
-def test_the_time_saved_becomes_pairs_of_blocks() -> None:
+def test_the_time_saved_becomes_pairs_of_blocks_for_those_that_go_on() -> None:
     assert extended(30, 30, 15, saved_s=3.0, block_s=3.0) == 44
     assert extended(30, 30, 15, saved_s=1.0, block_s=3.0) == 34
     assert extended(30, 30, 15, saved_s=0.0, block_s=3.0) == 30
-
-
-def test_nobody_goes_on_where_nothing_is_open() -> None:
-    assert extended(30, 30, 15, saved_s=3.0, block_s=0.0) == 15
+    assert extended(30, 30, 15, saved_s=3.0, block_s=0.0) == 15  # nobody does
 
 
 @given(st.integers(20, 1000), SECONDS, SECONDS)
@@ -286,41 +260,24 @@ def test_a_run_takes_no_longer_than_planned(planned: int, saved_s: float, block_
     assert (until - blocks) * block_s <= whole * (1 + 1e-9)
 
 
-# Who is told to have used the processor between turns.
-
-
-def block(number: int, **idle: float) -> Block:
-    look = Conditions(monotonic_ns=0)
-    return Block(
-        block=number,
-        before=look,
-        after=look,
-        idle=idle,
-    )
-
-
 @pytest.mark.parametrize(
     ("shares", "busy"),
     [
-        ([0.0, 0.0, 0.0], None),
-        ([0.01, 0.01, 0.01], None),  # as much as is allowed
-        ([0.0, 0.009, 0.5], None),  # once, for whatever reason
-        ([0.0, 0.02, 0.5], 0.02),
+        ([0.0, 0.0, 0.0], {}),
+        ([0.01, 0.01, 0.01], {}),  # as much as is allowed
+        ([0.0, 0.009, 0.5], {}),  # once, for whatever reason
+        ([0.0, 0.02, 0.5], {"other": 0.02}),
+        ([None, 0.3, None], {"other": 0.3}),  # blocks in which it did not wait
+        ([], {}),
     ],
 )
-def test_the_usual_share_of_a_runners_blocks_counts(
-    shares: list[float], busy: float | None
+def test_the_usual_share_of_the_processor_between_turns_is_told(
+    shares: list[float | None], busy: dict[str, float]
 ) -> None:
-    blocks = [block(n, quiet=0.0, other=share) for n, share in enumerate(shares)]
-    assert restless(blocks) == ({} if busy is None else {"other": busy})
-
-
-def test_blocks_in_which_nobody_waited_say_nothing() -> None:
-    assert restless([]) == {}
-    assert restless([block(0), block(1, other=0.3), block(2)]) == {"other": 0.3}
-
-
-# Names of runs: two that are planned within one second are both kept.
+    look = Conditions(monotonic_ns=0)
+    idle = [{"quiet": 0.0} | ({} if share is None else {"other": share}) for share in shares]
+    blocks = [Block(block=n, before=look, after=look, idle=of) for n, of in enumerate(idle)]
+    assert restless(blocks) == busy
 
 
 BEGIN = datetime(2026, 1, 31, 23, 59, 59, 250_000, UTC)

@@ -55,7 +55,7 @@ def schedule(
     pair (ABBA).
     Blocks depend on `seed` and their number only: a resumed run goes on with the same order.
     """
-    units = _by_case(cells)
+    units = [[(case, runner) for runner in sorted(cells[case])] for case in sorted(cells)]
     if compared:
         units = connected([cell for unit in units for cell in unit], compared)
     position = 0
@@ -63,10 +63,6 @@ def schedule(
         for unit, case, runner, label in _block(units, canaries, block, seed):
             yield Slot(position, block, unit, case, runner, label)
             position += 1
-
-
-def _by_case(cells: dict[str, list[str]]) -> list[list[Cell]]:
-    return [[(case, runner) for runner in sorted(cells[case])] for case in sorted(cells)]
 
 
 def connected(members: Iterable[T], pairs: Iterable[tuple[T, T]]) -> list[list[T]]:
@@ -99,9 +95,6 @@ def stagger(block: int, seed: int) -> int:
     have each number once."""
     rng = random.Random(f"{seed}/warm-up/{block // STAGGERS}")
     return rng.sample(range(STAGGERS), STAGGERS)[block % STAGGERS]
-
-
-# What is left to measure of a run: its slots, those done, those given up, and who ended early.
 
 
 _UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.0)
@@ -138,7 +131,6 @@ class Agenda:
             self.note(sample)
 
     def until(self, blocks: int) -> list[Slot]:
-        """All slots of the first `blocks`."""
         return [slot for slot in self._slots if slot.block < blocks]
 
     def beyond(self, blocks: int) -> bool:
@@ -146,23 +138,18 @@ class Agenda:
         return any(self.done(slot) for slot in self._slots if slot.block >= blocks)
 
     def done(self, slot: Slot) -> bool:
-        """Whether it was measured."""
         return slot.position in self._done
 
     def to_do(self, slots: Collection[Slot]) -> Iterator[list[Slot]]:
         """What is done at once: a set of processes that take turns, or one process."""
-        for _, of_unit in groupby(self._open(slots), key=lambda slot: slot.unit):
+        # what is given up is known when it is its turn
+        left = (s for s in slots if not (self.done(s) or (s.case, s.runner) in self._given_up))
+        for _, of_unit in groupby(left, key=lambda slot: slot.unit):
             members = list(of_unit)
             if self.counts(members[0]).rounds:
                 yield members
             else:
                 yield from ([slot] for slot in members)
-
-    def _open(self, slots: Collection[Slot]) -> Iterator[Slot]:
-        """Those that are neither done nor given up by the time it is their turn."""
-        for slot in slots:
-            if not self.done(slot) and (slot.case, slot.runner) not in self._given_up:
-                yield slot
 
     def note(self, sample: Sample) -> None:
         """`sample` was measured; one that went wrong gives its cell up."""

@@ -2,13 +2,12 @@
 starts.
 """
 
-import statistics
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase
 from sqlitmus.catalog.plan import Plan
@@ -56,9 +55,6 @@ def exit_of(outcomes: Collection[Outcome]) -> Exit:
     return Exit.CELLS_FAILED if nothing or "failed" in outcomes else Exit.DONE
 
 
-# A pause between two sessions of a run, which Ctrl-C ends.
-
-
 TICK_S = 1.0
 
 
@@ -66,16 +62,11 @@ def pause(seconds: float, what: str, stop: Stop, progress: Progress) -> bool:
     """Wait `seconds` while announcing `what`; False if the user asked to stop meanwhile."""
     end = time.monotonic() + seconds
     milestone = True
-    while (left := end - time.monotonic()) > 0:
-        if stop.requested:
-            return False
+    while (left := end - time.monotonic()) > 0 and not stop.requested:
         progress.step(f"{what} in {clock(left)}", milestone=milestone)
         milestone = False
         time.sleep(min(left, TICK_S))
     return not stop.requested
-
-
-# Runs the cells of a set together: their processes take turns, each is judged by itself.
 
 
 TRIES = 5  # of a set that is given up whenever the machine stands by
@@ -114,7 +105,9 @@ def play(
     entries = [
         Entry(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
-            patient=_patient(seating.case),
+            # who connects while another one recovers the log gets SQLITE_BUSY_RECOVERY at once
+            patient=seating.case.journal_mode != "wal"
+            or any(name == "busy_timeout" for name, _ in seating.case.pragmas),
             never_waits=run.ready.how.never_waits,
             database=run.ready.target,
         )
@@ -123,7 +116,7 @@ def play(
     try:
         played = relay.play(entries, seed, stopped)
     finally:
-        left = invocations.end_leftovers()
+        left = invocations.leftovers.end()
     of_nobody = set(left).difference(*(invocation.left for invocation in played))
     attempts: list[Attempt] = []
     for run, seating, invocation in zip(begun, seatings, played, strict=True):
@@ -131,12 +124,6 @@ def play(
         names = [name for pid, name in left.items() if pid in its_own]
         attempts.append(invocations.judged(run, invocation, seating.answer, names))
     return attempts
-
-
-def _patient(case: PlannedCase) -> bool:
-    """Whether its connections wait while another one recovers the log: SQLite tells the others
-    SQLITE_BUSY at once (SQLITE_BUSY_RECOVERY)."""
-    return case.journal_mode != "wal" or any(name == "busy_timeout" for name, _ in case.pragmas)
 
 
 def play_whole(
@@ -156,14 +143,6 @@ def play_whole(
                 return None
             context.progress.say(f"{case}: {abandoned}; the set is played again")
     raise NotFit(f"{case}: each of {TRIES} sets was given up; start again later")
-
-
-# What is kept of an invocation: its sample, figures, iterations and details.
-
-
-def witnesses(slot: Slot, case: PlannedCase) -> bool:
-    """Whether an invocation also gives a digest: the first of each cell that iterates."""
-    return slot.block == 0 and slot.label == slot.runner and case.witnesses
 
 
 def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
@@ -195,19 +174,12 @@ def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
         if not (laps and figure.primary)
     }
     if iterations:
-        measured[STEADY] = laps.steady_ns if laps else statistics.fmean(iterations)
+        measured[STEADY] = laps.steady_ns if laps else fmean(iterations)
     return Record(
-        sample,
-        measured,
-        result.warmup_ns,
-        iterations,
-        laps.lost_ns if laps else [],
-        laps.counted if laps else [],
+        *(sample, measured, result.warmup_ns, iterations),
+        *((laps.lost_ns, laps.counted) if laps else ((), ())),
         detail(result, attempt.launch, wal=attempt.wal, resident=invocation.resident),
     )
-
-
-# All invocations of a plan, one after the other, each saved before the next one starts.
 
 
 # of a budget's seconds, by which the last block may end later, and the tenth of a verdict
@@ -297,9 +269,8 @@ class Measuring:
 
     def _begins_session(self, block: int) -> bool:
         """Whether `block` begins a session after the first, and nothing of it is measured yet."""
-        return self._session(block) != self._session(max(block - 1, 0)) and not self.agenda.beyond(
-            block
-        )
+        another = self._session(block) != self._session(max(block - 1, 0))
+        return another and not self.agenda.beyond(block)
 
     def _is_late(self, block: int) -> bool:
         """Whether `block`, or the session that it begins, would end beyond the time budget by the
@@ -337,16 +308,13 @@ class Measuring:
         if not pause(seconds, what, self._context.stop, self._context.progress):
             return False
         remaining.did(seconds)
-        self._read_databases()
-        return True
-
-    def _read_databases(self) -> None:
-        """Let the page cache hold them again, as it did when the first session began."""
+        # let the page cache hold the databases again, as it did when the first session began
         for file in {self._context.invocations.fixtures.of(case) for case in self._plan.cases}:
             if file is not None:
                 with file.open("rb") as stream:
                     while stream.read(2**20):
                         pass
+        return True
 
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
         """One block, with the machine before and after it; False if asked to stop."""
@@ -379,7 +347,7 @@ class Measuring:
     def perform(self, slots: list[Slot]) -> bool:
         """Do what `Agenda.to_do` gave, one invocation or one set of turns, and save it whole; False
         if it was cut off."""
-        seatings = [self._seating(slot) for slot in slots]
+        seatings = [*map(self._seating, slots)]
         attempts = self._attempts(slots[0], seatings)
         if attempts is None:
             return False
@@ -418,16 +386,12 @@ class Measuring:
         return attempts if stop.requested < 2 else None
 
     def _seating(self, slot: Slot) -> Seating:
-        case = self.agenda.counted(slot)
-        digest = witnesses(slot, case)
-        return Seating(
-            case,
-            self._context.installed[slot.runner],
-            slot.label,
-            Turns.of(self.agenda.counts(slot)),
-            self._answers.of(self.agenda.asked(slot), digest=digest),
-            digest,
-        )
+        """Its place in a set; the first process of each cell that iterates gives a digest, too."""
+        case, turns = self.agenda.counted(slot), Turns.of(self.agenda.counts(slot))
+        digest = slot.block == 0 and slot.label == slot.runner and case.witnesses
+        answer = self._answers.of(self.agenda.asked(slot), digest=digest)
+        runner = self._context.installed[slot.runner]
+        return Seating(case, runner, slot.label, turns, answer, digest)
 
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
         slot = slots[0]

@@ -18,6 +18,7 @@ from sqlitmus.catalog.presets import Preset
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import Observed
 from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import clock
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import LEAST_FAMILY, MOST_PRIOR, Array
 from sqlitmus.stats.verdict import divisor
@@ -112,18 +113,15 @@ def forecast(
     if seen is None:
         return None
     each = np.array([(sets or {}).get(case, blocks) for case in cells])[seen.case]
-
-    def needed(differing: int) -> Array:
-        return seen.needed(each, correction, differing, sessions, factor)
-
     timed = bool(np.isfinite(seen.effect).any())
     differing = len(each) if timed else len(each) // 2
-    while timed:
-        resolved = int(np.count_nonzero(seen.effect > needed(differing)))
-        if resolved >= differing:
+    while True:
+        needed = seen.needed(each, correction, differing, sessions, factor)
+        resolved = int(np.count_nonzero(seen.effect > needed))
+        if not timed or resolved >= differing:
             break
         differing = resolved
-    half, most = np.quantile(np.expm1(needed(differing)), [0.5, 0.9]).tolist()
+    half, most = np.quantile(np.expm1(needed), [0.5, 0.9]).tolist()
     return Forecast(half, most, differing, len(each))
 
 
@@ -137,9 +135,6 @@ def _drawn(cells: Sequence[Counts], typical: float) -> list[float]:
 
 def _geometric(deviations: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(np.maximum(deviations, _LEAST)))))
-
-
-# What each claim of a run costs, and how far a budget of time can shorten it. Pure.
 
 
 class Share(NamedTuple):
@@ -173,11 +168,12 @@ def shares(
     return parts
 
 
-def line_of(part: Share, blocks: int, clock: str) -> str:
-    """A claim's share as a line; `clock` is the time of all its `blocks`."""
+def line_of(part: Share, blocks: int) -> str:
+    """A claim's share of all `blocks`, as a line."""
     if not part.cells:
         return f"  {part.name}: nothing of its own to measure"
-    return f"  {part.name}: {counted(part.cells, 'cell')}, about {clock} in {blocks} blocks"
+    time = clock(blocks * part.seconds)
+    return f"  {part.name}: {counted(part.cells, 'cell')}, about {time} in {blocks} blocks"
 
 
 def shortened(blocks: int, allowed: int, *, obeyed: bool) -> str:
@@ -204,9 +200,6 @@ def beyond(costs: Mapping[str, float], weights: Mapping[str, float], left_s: flo
         needed_s -= (1 + SPARE) * MINIMUM_BLOCKS * costs[case]
         left_out.append(case)
     return left_out
-
-
-# Shares the time of a run among its cases: sets go where the pilot foretells that they decide.
 
 
 STEP = 2  # every second block mirrors the one before it
@@ -251,9 +244,6 @@ def shared(
         sets[best] += STEP
         left_s -= STEP * costs[best]
     return sets
-
-
-# How many blocks a run has, and which cases take part in fewer of them. Pure.
 
 
 MOST_OF_BUDGET = 2  # times the blocks of a mode, however quick its cases are

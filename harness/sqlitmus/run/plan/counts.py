@@ -7,14 +7,8 @@ from math import ceil, gcd, log, log2, pi, sqrt
 
 import numpy as np
 
-from sqlitmus.catalog.cases import (
-    STAGGERS,
-    Cells,
-    Counts,
-    PlannedCase,
-    PlannedCounts,
-    reached,
-)
+from sqlitmus.catalog import cases as planned
+from sqlitmus.catalog.cases import STAGGERS, Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.catalog.generate import power_of_two
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine.conditions import probe
@@ -50,9 +44,6 @@ def pace() -> Pace:
     times = np.array([probe() for _ in range(PROBES)], dtype=np.float64)
     level = float(np.median(times))
     return Pace(level_ns=level, spread=float(deviation(times)) / level)
-
-
-# What the pilot's processes showed of a cell.
 
 
 TIMED = 5  # iterations of a pilot process that are surely warmed up
@@ -172,9 +163,6 @@ def _course(iterations_ns: Sequence[int], operations: int) -> list[tuple[float, 
     since_ms = np.cumsum(iterations_ns) / 1e6
     chosen = np.unique(np.geomspace(1, len(since_ms), POINTS).round().astype(int))
     return [(round(float(since_ms[count - 1]), 3), int(count) * operations) for count in chosen]
-
-
-# Computes the counts of each cell from the pilot's observations. Pure.
 
 
 LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrupted
@@ -318,7 +306,7 @@ def _spread(walk: int, lap: int, least: int, rounds: int, operations: int) -> in
     most = least + (least + lap // operations) // 4
     return max(
         range(least, most + 1),
-        key=lambda tried: (reached(walk, lap, tried * operations, rounds), -tried),
+        key=lambda tried: (planned.reached(walk, lap, tried * operations, rounds), -tried),
     )
 
 
@@ -337,13 +325,14 @@ def allocate(
     All do `alike_work`; the scenario's own numbers for None. `alike` gives all of them the longest
     of their warm-ups, too.
     """
-    piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
     if alike_work is None:
         if alike:
             most = max((least_ms.get(name, 0) for name in observed), default=0)
             least_ms = dict.fromkeys(observed, most)
-        each = {n: _unpiloted(case, o, mode, least_ms.get(n, 0)) for n, o in observed.items()}
-        return {n: _single(c, turning) for n, c in each.items()} if turning else each
+        return {
+            n: _unpiloted(case, o, mode, least_ms.get(n, 0), turning) for n, o in observed.items()
+        }
+    piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
     lead_in = alike_work.lead_in if turning else 0
     counts = Counts(
@@ -356,42 +345,37 @@ def allocate(
         stagger=alike_work.stagger,
         seconds=mode.process_s,
     )
+    at_once = turning.at_once if turning else 1
     return {
         name: _predicted(
             counts.model_copy(
-                update={"warmup_iterations": warmups.get(name, counts.warmup_iterations)}
+                update={"warmup_iterations": warmups[name]} if name in warmups else {}
             ),
             observation,
-            turning.at_once if turning else 1,
+            at_once,
         )
         for name, observation in observed.items()
     }
 
 
-def _unpiloted(case: PlannedCase, seen: Observed | None, mode: Mode, least_ms: int) -> Counts:
-    """The scenario's own numbers; a case that is not warmed up by time has none of it."""
+def _unpiloted(
+    case: PlannedCase, seen: Observed | None, mode: Mode, least_ms: int, turning: Turning | None
+) -> Counts:
+    """The scenario's own numbers; a case that is not warmed up by time has none of it. Turns are of
+    unknown length: of an iteration each, after one of lead-in."""
     seconds = seen.seconds if seen else mode.process_s
+    by_time = case.warmup_ms and not case.writes and not turning
     return Counts(
         operations=case.operations,
-        iterations=case.iterations,
-        warmup_iterations=case.warmup_iterations,
-        warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms and not case.writes else 0,
+        iterations=2 * turning.rounds if turning else case.iterations,
+        warmup_iterations=max(case.warmup_iterations, 1 if turning else 0),
+        warmup_ms=max(case.warmup_ms, least_ms) if by_time else 0,
         seconds=seconds,
+        rounds=turning.rounds if turning else 0,
+        lead_in=1 if turning else 0,
         deviation=seen.between if seen else None,
         operation_ns=1e9 * seconds / max(case.operations, 1) if seen else None,
     )
-
-
-def _single(counts: Counts, turning: Turning) -> Counts:
-    """The same in turns of unknown length: of an iteration each, after one of lead-in."""
-    turns = {
-        "iterations": 2 * turning.rounds,
-        "warmup_iterations": max(counts.warmup_iterations, 1),
-        "warmup_ms": 0,
-        "rounds": turning.rounds,
-        "lead_in": 1,
-    }
-    return counts.model_copy(update=turns)
 
 
 def _warmups(

@@ -15,34 +15,12 @@ from sqlitmus.machine import system
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.agenda import Cell, connected
 from sqlitmus.run.measure.blocks import Seating
+from sqlitmus.run.plan import counts as allocation
 from sqlitmus.run.plan.budget import first_look
-from sqlitmus.run.plan.counts import (
-    TIMED,
-    Observed,
-    Pace,
-    PilotProcess,
-    Turning,
-    Work,
-    allocate,
-    fitting,
-    led_in_alike,
-    looked_at,
-    observe,
-    pace,
-    work,
-)
+from sqlitmus.run.plan.counts import Observed, Pace, PilotProcess, Turning, Work, fitting, pace
+from sqlitmus.run.processes import turns as laps
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.processes.turns import (
-    Array,
-    Settling,
-    Turns,
-    laps,
-    lead_in_ms,
-    lone,
-    settling,
-    spreads,
-    timed,
-)
+from sqlitmus.run.processes.turns import Settling, Turns, lone
 from sqlitmus.run.verify.answers import Answers, has_answer
 from sqlitmus.run.verify.context import Context
 from sqlitmus.stats import power
@@ -174,10 +152,14 @@ def _needed(observation: Observed, longest_ms: int) -> int:
 def _trial(case: PlannedCase, window_ms: int) -> PlannedCase:
     """The case as a pilot's process does it: warmed up by time, or the work that is stated."""
     if not case.stated:
-        counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
+        counts = {
+            "warmup_ms": window_ms,
+            "warmup_iterations": LEAST_WARMUP,
+            "iterations": allocation.TIMED,
+        }
         return case.model_copy(update=counts)
     warmup, timed = case.stated
-    operations = looked_at(case, warmup, timed, case.operations)
+    operations = allocation.looked_at(case, warmup, timed, case.operations)
     counts = {
         "operations": operations,
         "warmup_ms": 0,
@@ -259,7 +241,9 @@ class Pilot:
                         n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()
                     }
                     allocated[case.id] = partial(counts_of, seen_of=stalling)
-            turning |= led_in_alike({case: turning[case] for case in unit if case in turning})
+            turning |= allocation.led_in_alike(
+                {case: turning[case] for case in unit if case in turning}
+            )
         free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
         turning = divided(turning, free, allocated, pairs)
         turning |= {  # laps that add up to whole walks through the pools
@@ -322,9 +306,11 @@ class Pilot:
         """Counts of the cells of `case`, which are as they were `seen_of`; `seen` are those of all
         cases that do the same work."""
         mode, first = self.mode, next(iter(self._given(case).values()), None)
-        todo = as_given(first) if first else work(case, seen, mode, how, together=together)
+        todo = (
+            as_given(first) if first else allocation.work(case, seen, mode, how, together=together)
+        )
         least_ms = {name: self._least_warmup_ms(case, name) for name in seen_of}
-        return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
+        return allocation.allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
     def _right(self, case: str, name: str) -> bool:
         return self.answers.records[case, name].outcome == "ok"
@@ -384,7 +370,7 @@ class Pilot:
             processes.append(process)
             longest = max((p.file_bytes for p in processes if p.file_bytes), default=None)
             more = {"pace": now, "file_bytes": longest}
-            observation = observe(processes, case, window_ms).model_copy(update=more)
+            observation = allocation.observe(processes, case, window_ms).model_copy(update=more)
             window_ms = max(window_ms, _needed(observation, longest_ms))
         if observation:
             context.memory.keep(key, observation)
@@ -490,7 +476,7 @@ class Pilot:
             context.memory.save()
         limit = SHARE_OF_MARGIN * margin
         settled = {name: cell for name, cell in seen.items() if cell}
-        least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
+        least = laps.lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
         return Rehearsed(
             least,
             {name: cell.spread for name, cell in settled.items()},
@@ -524,13 +510,15 @@ class Pilot:
         if attempts is None:
             return {}
         seen: dict[str, Settling | None] = {}
-        table: list[Array] = []
+        table: list[laps.Array] = []
         for seating, attempt in zip(seatings, attempts, strict=True):
             name = seating.runner.spec.name
             if result := answers.result_of(case, name, attempt, WHERE, context.progress.say):
                 collections = result.collections
-                seen[seating.label] = settling(result.iterations_ns, seating.turns, collections)
-                table.append(laps(timed(result.iterations_ns, seating.turns)))
-        for name, spread in zip(seen, spreads(np.array(table)), strict=True):
+                seen[seating.label] = laps.settling(
+                    result.iterations_ns, seating.turns, collections
+                )
+                table.append(laps.laps(laps.timed(result.iterations_ns, seating.turns)))
+        for name, spread in zip(seen, laps.spreads(np.array(table)), strict=True):
             seen[name] = (cell := seen[name]) and cell.model_copy(update={"spread": spread})
         return {name: cell for name, cell in seen.items() if name in counts}

@@ -59,14 +59,11 @@ def _record(subject: str) -> Path:
     return paths.cache("programs") / hashlib.sha256(subject.encode()).hexdigest()[:24]
 
 
-# Options that the plan has as they were given.
+# options that the plan has as they were given
 KEPT = (
     *("kind", "size", "correction", "margin", "rerun", "subjects", "gate", "strict", "confirms"),
     *("claims", "sources", "workload", "advice", "pins"),
 )
-
-
-# Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve.
 
 
 def freeze(
@@ -102,7 +99,7 @@ def freeze(
         planned = replace(planned, seconds=sum(case_seconds(counts, fit, {}).values()))
     context.progress.say(_size(fit, planned, mode.pause_s))
     for part in shares(options.claims, counts, fit, twice if canary else {}):
-        context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
+        context.progress.say(line_of(part, blocks))
     looks = mode.looks
     if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
         looks = 1
@@ -147,7 +144,6 @@ def freeze(
 
 
 def _size(fit: Cells, planned: Extent, pause_s: float) -> str:
-    """How much there is to do, in a sentence."""
     many = f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(fit), 'case')}"
     fewest = min(planned.sets.values(), default=planned.blocks)
     blocks = f"{fewest} to {planned.blocks} sets of each case"
@@ -227,15 +223,8 @@ def chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[Planned
     """The cases and cells that `options` ask for; UsageError for what there is not."""
     if options.claims:
         return choose_claims(catalog, mode, options.claims, options.runners, system.usable())
-    return choose(
-        catalog,
-        options.suite,
-        mode,
-        options.cases,
-        options.runners,
-        options.filters,
-        options.reference,
-    )
+    given = options.cases, options.runners, options.filters, options.reference
+    return choose(catalog, options.suite, mode, *given)
 
 
 def prepare(
@@ -256,7 +245,6 @@ def prepare(
         return None
     fit = answers.fit(present)
     reference = reference_of(options, context, cells, fit)
-    alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
     weights = _weights(options, cases)
@@ -265,7 +253,7 @@ def prepare(
     counts = Pilot(context, fit, answers, mode, watched, _given(options)).counts(
         sorted(cases, key=lambda case: -weights.get(case.id, 2)),  # no weight is more than 1
         margin=options.margin,
-        alike=alike,
+        alike=options.kind == "compare",  # whatever differs between two subjects is their own
         compared=pairs,
         leaves_out=lambda case: case in weights and time.monotonic() > until,
     )
@@ -347,8 +335,7 @@ def ask(
         for name in fit[case.id]:
             if context.stop.requested:
                 return
-            planned = counts.get(case.id, {}).get(name)
-            if planned:
+            if planned := counts.get(case.id, {}).get(name):
                 longest = planned.longest().of(case)
                 has_answer(context, longest, [name], answers, digest=case.witnesses)
     context.memory.save()
@@ -368,9 +355,6 @@ def reference_of(options: Options, context: Context, cells: Cells, fit: Cells) -
         (name for name in [PREFERRED_REFERENCE, *present] if name in present),
         among(context, cells)[0],
     )
-
-
-# What a run would take, by what is known before anything is started.
 
 
 VERIFICATION_S = 0.4  # of a cell that was never verified

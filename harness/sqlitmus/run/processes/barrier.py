@@ -120,14 +120,10 @@ class ProcessGroup:
         if self._killed:  # by a signal, before this process was one of the group
             self.kill()
 
-    def wait_until_ready(self) -> None:
-        """Wait until every process stands at the barrier. Raises Broken."""
-        self.wait_until_owed(0)
-
-    def wait_until_owed(self, iterations: int) -> None:
-        """Wait until every process has so many of its releases before it, or fewer. Raises
-        Broken."""
-        self._wait(lambda child: child.owed <= max(iterations, 0))
+    def wait_until_ready(self, ahead: int = 0) -> None:
+        """Wait until every process stands at the barrier, or has so many of its releases before it,
+        or fewer. Raises Broken."""
+        self._wait(lambda child: child.owed <= max(ahead, 0))
 
     def release(self, iterations: int = 1) -> float:
         """Release all; returns the microseconds between the first and the last write.
@@ -155,7 +151,6 @@ class ProcessGroup:
         self._wait(lambda child: child.ended is not None)
 
     def kill(self) -> None:
-        """End every process with all that it started."""
         self._killed = True
         for child in self.children:
             if child.process.returncode is None:
@@ -164,7 +159,6 @@ class ProcessGroup:
                     os.killpg(child.process.pid, signal.SIGKILL)
 
     def wall_ns(self) -> int:
-        """Nanoseconds from the first start to the last end."""
         ends = [child.ended[0] for child in self.children if child.ended]
         return max(ends) - self.children[0].started_ns
 

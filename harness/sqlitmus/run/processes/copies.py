@@ -8,8 +8,8 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -39,17 +39,13 @@ def file_name(text: str) -> str:
     return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)
 
 
-# Copies of fixtures for processes that write: how they differ from their fixtures afterwards.
-
-
 BLOCK = 4096
 _AT_ONCE = 256 * BLOCK
 # the change counter, and with which version of SQLite which change was written
 _WITHOUT_MEANING = ((24, 28), (92, 100))
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """The numbers of the blocks in which a file differs from its fixture, and a SHA-256 of these
     blocks and of which fixture it is: files that share it hold the same, but for bytes that have no
     meaning."""
@@ -59,7 +55,8 @@ class Difference:
 
 
 class Copies:
-    """Copies of fixtures, and in which blocks they were last seen to differ from these."""
+    """Copies of fixtures for processes that write, and in which blocks they were last seen to
+    differ from these."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Path, Path | None], tuple[object, Difference]] = {}
@@ -72,7 +69,10 @@ class Copies:
         for number, block in _differing(file, origin):
             numbers.append(number)
             sha.update(number.to_bytes(8, "big"))
-            sha.update(block if number else _with_meaning(block))
+            if not number:
+                for begin, end in _WITHOUT_MEANING:
+                    block[begin:end] = bytes(end - begin)
+            sha.update(block)
         difference = Difference(numbers, sha.digest())
         self._seen[file, origin] = states, difference
         return difference
@@ -113,7 +113,7 @@ def _plain(file: Path) -> bool:
     return stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1
 
 
-def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytes]]:
+def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytearray]]:
     """Number and content of each block of `file` that `origin` has otherwise or not at all."""
     mine, whole = bytearray(_AT_ONCE), bytearray(_AT_ONCE)
     with (
@@ -125,20 +125,10 @@ def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytes]]:
             as_built = other.readinto(whole) if other else 0
             if length != as_built or mine != whole:
                 for at in range(0, length, BLOCK):
-                    block = bytes(mine[at : min(at + BLOCK, length)])
-                    if block != bytes(whole[at : min(at + BLOCK, as_built)]):
+                    block = mine[at : min(at + BLOCK, length)]
+                    if block != whole[at : min(at + BLOCK, as_built)]:
                         yield start + at // BLOCK, block
             start += length // BLOCK
-
-
-def _with_meaning(head: bytes) -> bytes:
-    content = bytearray(head)
-    for begin, end in _WITHOUT_MEANING:
-        content[begin:end] = bytes(end - begin)
-    return bytes(content)
-
-
-# The database files of a session: each as it was built, and whoever changes one is named.
 
 
 class Fixtures:
@@ -156,15 +146,10 @@ class Fixtures:
         if name is None:
             return None
         definition = self._catalog.fixtures[name]
+        folder = fixture.snapshots() if definition.content else paths.cache("fixtures")
         file = fixture.ensure(
-            name,
-            definition,
-            self._size,
-            case.journal_mode,
-            fixture.snapshots() if definition.content else paths.cache("fixtures"),
-            case.variant.encoding,
-            self._say,
-            case.page_size,
+            *(name, definition, self._size, case.journal_mode),
+            *(folder, case.variant.encoding, self._say, case.page_size),
         )
         self._states[file] = fixture.state(file)
         return file
@@ -178,14 +163,12 @@ class Fixtures:
 
         A file that was harmed is told once; who needs it next has to ask for it with `of`.
         """
-        touched = [file for file in self._states if not self.whole(file)]
         harmed: list[str] = []
-        for file in touched:
-            damage = fixture.seal_damage(file)
-            if damage is None:
-                self._states[file] = fixture.state(file)
-            else:
+        for file in [file for file in self._states if not self.whole(file)]:
+            if damage := fixture.seal_damage(file):
                 del self._states[file]
                 what = "vanished" if damage == "absent" else "changed"
                 harmed.append(f"the fixture {file.name} {what} while it ran")
+            else:
+                self._states[file] = fixture.state(file)
         return f"{', and '.join(harmed)}; a runner must only read it" if harmed else None

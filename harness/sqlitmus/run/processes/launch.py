@@ -13,7 +13,7 @@ from sqlitmus.run.processes import process
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.process import Invocation, Timing, collect
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract import Counts, Job, Measure, Model, Proof, Result, Share
+from sqlitmus.vocabulary.contract import Counts, Job, Measure, Model, Result, Share
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.figures import read
@@ -30,30 +30,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A whole job and its parts; `measure` is that of each process except for its place."""
+    """The parts of a job; `measure` is that of each process except for its place."""
 
-    job: Job
     measure: Measure
     parts: list[Part]
 
-    def clear(self) -> None:
-        """Remove the files of an earlier invocation."""
-        process.clear(Path(self.job.output))
-        for part in self.parts:
-            process.clear(part.output)
-            part.log.unlink(missing_ok=True)
-
-    def join_logs(self, log: Path) -> None:
-        """Join the logs of all processes in one file, each under its process's number."""
-        sections = [
-            f"process {number}:\n{process.output(part.log).strip()}\n"
-            for number, part in enumerate(self.parts)
-        ]
-        log.write_bytes("".join(sections).encode())
-
 
 def share(job: Job, processes: int, folder: Path) -> Shared:
-    """Split `job`, whose workers are those of all processes, into one job per process in `folder`.
+    """Split `job`, whose workers are those of all processes, into one job per process in `folder`,
+    where nothing is left of an earlier invocation.
 
     Raises ValueError for a job that cannot be split: its workers do not divide; it warms up by
     time, which could take different numbers of iterations; or it has statements (reset, a writer)
@@ -67,11 +52,14 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
             "several processes measure only, warm up by iterations, have no reset and no writer"
         )
     measure = job.measure.model_copy(update={"workers": workers})
+    process.clear(Path(job.output))
     made: list[Part] = []
     for number in range(processes):
         first = Share(first=number * workers, of=job.measure.workers)
         name = f"{Path(job.output).stem}.{number}"
         part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
+        process.clear(part.output)
+        part.log.unlink(missing_ok=True)
         place = measure.model_copy(update={"share": first})
         changes = {"measure": place, "output": str(part.output)}
         try:
@@ -79,10 +67,7 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         except OSError as error:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)
-    return Shared(job, measure, made)
-
-
-# The results of several processes that shared a job, as one. Pure.
+    return Shared(measure, made)
 
 
 SAME = ("cell", "identity", "sqlite_version", "effective", "plans")
@@ -105,6 +90,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
         _check(number, result, results[0], measure)
     workers = [worker for result in results for worker in result.workers]
     spans = list(zip(*(worker.spans_us for worker in workers), strict=True))
+    last = max(results, key=lambda r: max(worker.spans_us[-1][1] for worker in r.workers))
     return Result(
         contract=2,
         status="ok",
@@ -113,7 +99,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
         rows=sum(result.rows for result in results),
         affected=sum(result.affected for result in results),
         checksum=sum(result.checksum for result in results) % 2**32,
-        readback=_last_readback(results),
+        readback=last.readback,
         warmup_ns=[max(times) for times in zip(*(r.warmup_ns for r in results), strict=True)],
         iterations_ns=[
             round((max(end for _, end in span) - min(start for start, _ in span)) * 1000)
@@ -143,19 +129,19 @@ def _check(number: int, result: Result, first: Result, measure: Measure) -> None
                 f"process {number} differs from process 0 in `{name}`: "
                 f"{_difference(getattr(result, name), getattr(first, name))}"
             )
-    for what, got, planned in (
-        ("workers", len(result.workers), measure.workers),
-        ("warm-up iterations", len(result.warmup_ns), measure.warmup_iterations),
-        ("timed iterations", len(result.iterations_ns), measure.iterations),
-        ("answers", len(result.answers), measure.warmup_iterations + measure.iterations),
+    for what, reported, planned in (
+        ("workers", result.workers, measure.workers),
+        ("warm-up iterations", result.warmup_ns, measure.warmup_iterations),
+        ("timed iterations", result.iterations_ns, measure.iterations),
+        ("answers", result.answers, measure.warmup_iterations + measure.iterations),
+        *(
+            (f"spans_us of its worker {place}", worker.spans_us, measure.iterations)
+            for place, worker in enumerate(result.workers)
+        ),
     ):
-        if got != planned:
-            raise Unlike(f"process {number} reports {got} {what}; {planned} were asked for")
-    for place, worker in enumerate(result.workers):
-        if len(worker.spans_us) != measure.iterations:
+        if len(reported) != planned:
             raise Unlike(
-                f"process {number} reports {len(worker.spans_us)} spans_us of its worker {place}; "
-                f"{measure.iterations} were asked for"
+                f"process {number} reports {len(reported)} {what}; {planned} were asked for"
             )
 
 
@@ -167,11 +153,6 @@ def _difference(got: object, first: object) -> str:
     mine, theirs = cast("list[dict[str, object]]", fields)
     names = [name for name in {**theirs, **mine} if mine.get(name) != theirs.get(name)]
     return ", ".join(f"{n}: {_difference(mine.get(n), theirs.get(n))}" for n in names)
-
-
-def _last_readback(results: Sequence[Result]) -> Proof | None:
-    last = max(results, key=lambda r: max(worker.spans_us[-1][1] for worker in r.workers))
-    return last.readback
 
 
 def _figures(results: Sequence[Result]) -> dict[str, Any]:
@@ -212,7 +193,6 @@ class Launcher:
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._group: ProcessGroup | None = None
-        self._shared: dict[str, Shared] = {}
 
     def launch(
         self,
@@ -235,27 +215,21 @@ class Launcher:
         if reason := unsupported():
             raise NotFit(f"{job.cell}: {reason}")
         system.check(pins)
-        shared = self._share(job, processes)
-        shared.clear()
+        shared = share(job, processes, self._scratch)
         chosen = [pins[number % len(pins)] for number in range(processes)] if pins else []
         invocation, launch = self._run(command, shared, chosen, environment, timeout_s)
-        shared.join_logs(log)
+        sections = [
+            f"process {number}:\n{process.output(part.log).strip()}\n"
+            for number, part in enumerate(shared.parts)
+        ]
+        log.write_bytes("".join(sections).encode())
         if invocation.result:
             Path(job.output).write_bytes(invocation.result.model_dump_json().encode())
         return invocation, launch
 
     def kill(self) -> None:
-        """Kill the processes under way, if any, with all their children."""
         if self._group:
             self._group.kill()
-
-    def _share(self, job: Job, processes: int) -> Shared:
-        """The parts of `job`, which are written at its first launch."""
-        existing = self._shared.get(job.output)
-        if existing and existing.job is job and len(existing.parts) == processes:
-            return existing
-        made = self._shared[job.output] = share(job, processes, self._scratch)
-        return made
 
     def _run(
         self,

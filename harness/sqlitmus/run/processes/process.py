@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from types import TracebackType
 from typing import Any, Self
 
 import psutil
@@ -110,9 +110,6 @@ def _real(text: str) -> float:
     return value
 
 
-# Looks from outside at what grows while a runner works: its write-ahead log, its memory.
-
-
 EVERY_S = 0.02
 MEMORY_EVERY_S = 0.005
 """A slope needs looks, and what it is taken of should not take long."""
@@ -122,10 +119,11 @@ MIB = 2**20
 
 
 class Watch:
-    """Between `with` and its end: `sizes` are (ms since its start, bytes), one at each look.
+    """Looks from outside at the `size` of what grows while a runner works, between `with` and its
+    end: `sizes` are (ms since its start, bytes), one at each look.
 
-    A size beyond `most` sets `exceeded` and calls `end` once, which should end the runner;
-    `problem` then says why.
+    A size beyond `most` sets `problem`, which says so, and calls `end` once, which should end the
+    runner.
     """
 
     def __init__(
@@ -134,15 +132,12 @@ class Watch:
         end: Callable[[], None],
         *,
         most: float,
-        problem: str,
-        every_s: float = EVERY_S,
+        words: str,
+        every_s: float,
     ) -> None:
         self.sizes: list[tuple[float, int]] = []
-        self.exceeded = False
-        self.problem = problem
-        self._size = size
-        self._end = end
-        self._most = most
+        self.problem: str | None = None
+        self._size, self._end, self._most, self._words = size, end, most, words
         self._every_s = every_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -153,21 +148,19 @@ class Watch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 
+    def bounded(self, invocation: "Invocation") -> "Invocation":
+        """What was looked at, or the problem that ended it."""
+        return Invocation(None, None, self.problem) if self.problem else invocation
+
     def look(self) -> None:
-        """One look."""
         size = self._size()
         self.sizes.append((round(1e3 * (time.monotonic() - self._started), 1), size))
-        if size > self._most and not self.exceeded:
-            self.exceeded = True
+        if size > self._most and not self.problem:
+            self.problem = self._words.format(self._most / MIB)
             self._end()
 
     def _watch(self) -> None:
@@ -175,9 +168,7 @@ class Watch:
             self.look()
 
 
-def of_log(
-    database: Path, end: Callable[[], None], *, most: int = MOST_LOG, every_s: float = EVERY_S
-) -> Watch:
+def of_log(database: Path, end: Callable[[], None], *, most: int = MOST_LOG) -> Watch:
     """A watch of the write-ahead log of `database`; one that is not there has 0 bytes.
 
     A look is a `stat` of the file, which costs the runner nothing.
@@ -190,29 +181,13 @@ def of_log(
         except OSError:
             return 0
 
-    problem = (
-        f"its write-ahead log grew beyond {most / MIB:g} MiB, so it was ended before the disk "
-        "was full"
-    )
-    return Watch(size, end, most=most, problem=problem, every_s=every_s)
+    words = "its write-ahead log grew beyond {:g} MiB, so it was ended before the disk was full"
+    return Watch(size, end, most=most, words=words, every_s=EVERY_S)
 
 
-def of_memory(
-    resident: Callable[[], int],
-    end: Callable[[], None],
-    *,
-    most: float,
-    every_s: float = MEMORY_EVERY_S,
-) -> Watch:
-    """A watch of the `resident` memory of a process."""
-    problem = (
-        f"its memory grew beyond {most / MIB:g} MiB, so it was ended before the machine had none "
-        "left"
-    )
-    return Watch(resident, end, most=most, problem=problem, every_s=every_s)
-
-
-# A process that has ended: what it took, and its result or the problem that prevented one.
+def of_memory(resident: Callable[[], int], end: Callable[[], None], *, most: float) -> Watch:
+    words = "its memory grew beyond {:g} MiB, so it was ended before the machine had none left"
+    return Watch(resident, end, most=most, words=words, every_s=MEMORY_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,13 +268,25 @@ class Invocation:
 
     @property
     def spread(self) -> "Spread | None":
-        """How long its timed iterations took."""
-        return spread(self._timed(self.laps and self.laps.iterations_ns))
+        """That of its timed iterations; None for fewer than two.
+
+        The p99 is the nearest rank: the least of them that 99 % of all lie at or below (Hyndman and
+        Fan, *The American Statistician* 50 (1996) 361-365, their definition 1).
+        """
+        ordered = sorted(self._timed(self.laps and self.laps.iterations_ns))
+        if len(ordered) < 2:
+            return None
+        rank = -(-99 * len(ordered) // 100)
+        p99 = ordered[rank - 1] if len(ordered) >= MANY else None
+        return Spread(median(ordered), p99, ordered[-1])
 
     @property
     def drift(self) -> float | None:
-        """The mean of the second half of what it timed over that of the first."""
-        return drift(self._timed(self.laps and self.laps.levels_ns))
+        """The mean of the second half of what it timed over that of the first; None for fewer than
+        two. Below 1 a process still becomes faster."""
+        times = self._timed(self.laps and self.laps.levels_ns)
+        half = len(times) // 2
+        return fmean(times[-half:]) / fmean(times[:half]) if half else None
 
     @property
     def written(self) -> float | None:
@@ -339,27 +326,6 @@ MANY = 100
 """Iterations of fewer than which the p99 is the longest."""
 
 
-def spread(times: Sequence[float]) -> Spread | None:
-    """That of `times`; None for fewer than two.
-
-    The p99 is the nearest rank: the least of them that 99 % of all lie at or below (Hyndman and
-    Fan, *The American Statistician* 50 (1996) 361-365, their definition 1).
-    """
-    if len(times) < 2:
-        return None
-    ordered = sorted(times)
-    rank = -(-99 * len(ordered) // 100)
-    p99 = ordered[rank - 1] if len(ordered) >= MANY else None
-    return Spread(median(ordered), p99, ordered[-1])
-
-
-def drift(times: Sequence[float]) -> float | None:
-    """The mean of the second half of `times`, in order, over that of the first; None for fewer than
-    two. Below 1 a process still becomes faster."""
-    half = len(times) // 2
-    return fmean(times[-half:]) / fmean(times[:half]) if half else None
-
-
 _NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end
 
 
@@ -387,9 +353,6 @@ def collect(timing: Timing, output: Path) -> Invocation:
     if timing.exit_code != expected:
         return Invocation(timing, None, f"{ended}, which does not go with status {result.status}")
     return Invocation(timing, result, None)
-
-
-# Runs one invocation under hyperfine: start, time, limit, collect the result.
 
 
 class Hyperfine:
@@ -441,7 +404,7 @@ class Hyperfine:
     def command_line(
         self, command: list[str], export: Path | None = None, *, piped: bool = False
     ) -> list[str]:
-        """hyperfine's own arguments around `command`, quoted as hyperfine splits it.
+        """hyperfine's own arguments around `command`, quoted as hyperfine (shell-words) splits it.
 
         The timing goes to `export`. `piped`: the command reads what hyperfine's stdin is given.
         """
@@ -451,11 +414,10 @@ class Hyperfine:
             *(("--input", "/dev/stdin") if piped else ()),
             *("--export-json", str(export or self._export)),
             "--",
-            quote(command),
+            shlex.join(command),
         ]
 
     def kill(self) -> None:
-        """End the command under way, if any, with all its children."""
         if process := self._process:
             process_tree.kill(process)
 
@@ -490,13 +452,6 @@ def timing_in(export: Path) -> Timing | None:
         exit_code=run["exit_codes"][0],
         peak_bytes=next(iter(run.get("memory_usage_byte", [])), None) or None,
     )
-
-
-def quote(command: list[str]) -> str:
-    """A command as one string that hyperfine (shell-words) splits back into `command`."""
-    import shlex
-
-    return shlex.join(command)
 
 
 def invoke(

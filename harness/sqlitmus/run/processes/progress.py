@@ -7,25 +7,20 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from sqlitmus.vocabulary.text import one_line
 
 PATIENCE_S = 1.0  # after a Ctrl-C that ends all, in which more of them cut nothing off
 
 
-class Killable(Protocol):
-    """Something that can be killed with all its children, if any of it is under way."""
-
-    def kill(self) -> None: ...
-
-
 class Stop:
-    """Counts requests to stop; the steps of a session read `requested` between invocations."""
+    """Counts requests to stop; the steps of a session read `requested` between invocations. `kill`
+    are what ends whatever is under way, with all its children."""
 
-    def __init__(self, *under_way: Killable) -> None:
+    def __init__(self, *kill: Callable[[], None]) -> None:
         self.requested = 0
-        self._under_way = under_way
+        self._kill = kill
         self._left_in_peace_until = float("-inf")
 
     def __call__(self, *_: object) -> None:
@@ -33,12 +28,11 @@ class Stop:
         self.requested += 1
         if self.requested > 1 and time.monotonic() > self._left_in_peace_until:
             self._left_in_peace_until = time.monotonic() + PATIENCE_S
-            for executor in self._under_way:
-                executor.kill()
+            for kill in self._kill:
+                kill()
             raise KeyboardInterrupt
 
     def asked(self) -> bool:
-        """Whether anybody asked."""
         return self.requested > 0
 
     @contextmanager
@@ -75,15 +69,13 @@ def all_like_ctrl_c() -> Generator[None]:
             signal.signal(number, earlier)
 
 
-# Progress on stderr, written only between invocations.
-
-
 SILENCE_S = 30.0  # after which a step is told that is no milestone
 SHARE, PAGE_S = 0.02, 1.0  # of a run's time, for its pages; what the first is taken to cost
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line per block, or after a silence."""
+    """On stderr, between invocations: one line that is rewritten on a terminal; elsewhere a line
+    per block, or after a silence."""
 
     so_far: Callable[[Path], None] | None = None  # makes the page of a run, tells where it stands
 
@@ -107,7 +99,6 @@ class Progress:
             remaining.did(self._paged - begin)
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
         if not self._quiet:
             self.insist(text)
 
@@ -151,16 +142,13 @@ class Remaining:
         self._start = time.monotonic()
 
     def spent(self) -> float:
-        """Seconds since the start."""
         return time.monotonic() - self._start
 
     def did(self, predicted_s: float) -> None:
-        """Record that work predicted to take that long is done."""
         self._done += predicted_s
         self._left -= predicted_s
 
     def left(self) -> float:
-        """Seconds left."""
         pace = self.spent() / self._done if self._done > 1.0 else 1.0
         return max(0.0, self._left) * pace
 

@@ -57,9 +57,6 @@ def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -
     return None
 
 
-# A seat in a set of turns: one runner's process behind the barrier, under hyperfine.
-
-
 PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
 LOOKS = 50  # at the thread that iterated: some milliseconds
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
@@ -108,18 +105,17 @@ class Stamp:
     all_ns: int
 
     def turn_until(self, end: "Stamp", iterations: int) -> Turn:
-        """The turn from here to `end`."""
         began, ended = self.ran_ns, end.ran_ns
         cpu_ns = None if began is None or ended is None else ended - began
         return Turn(iterations, self.unix_us, end.unix_us, cpu_ns)
 
     def rest_until(self, begin: "Stamp") -> Rest:
-        """The rest from here to `begin`."""
         return Rest(begin.steady_ns - self.steady_ns, begin.all_ns - self.all_ns)
 
 
 class Seat:
-    """The process of `entry`, number `place` of its set, from its start to its result.
+    """The process of `entry`, number `place` of its set, from its start to its result: behind the
+    barrier, under hyperfine.
 
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
     `lost_ns` is what others took from each lap, 0 where nobody `looked`. The thread that does its
@@ -167,7 +163,6 @@ class Seat:
             self.arrive()
 
     def arrive(self) -> None:
-        """Wait until the process stands at the barrier for the first time."""
         self._attempt(self._group.wait_until_ready)
 
     def warm_up(self) -> None:
@@ -201,7 +196,7 @@ class Seat:
             self.restless |= self._rests[-1].works
         if self._binding and first <= together <= AT_ONCE:
             self._group.release(together)
-            self._group.wait_until_owed(together - first)
+            self._group.wait_until_ready(together - first)
             before = process_tree.waited_ns(self._binding.thread)
             self._group.wait_until_ready()
             after = process_tree.waited_ns(self._binding.thread)
@@ -229,7 +224,6 @@ class Seat:
             self.restless = False  # it is gone
 
     def stamp(self) -> "Stamp":
-        """This moment of it."""
         now, steady = time.time_ns(), time.monotonic_ns()
         self._clock_set |= self._clock.set_by_ns() != 0
         used = self._threads()
@@ -245,7 +239,6 @@ class Seat:
         return sum(rest.used_ns for rest in rests) / whole_ns if rests else None
 
     def pids(self) -> list[int]:
-        """Its process."""
         return [child.process.pid for child in self._group.children]
 
     def settled(self) -> None:
@@ -253,7 +246,6 @@ class Seat:
         self._ended = self._ended and self.stamp()
 
     def _threads(self) -> dict[int, int]:
-        """CPU time of each of its threads so far."""
         return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
     def _look(self) -> tuple[proc.Look | None, proc.WriteLook | None]:
@@ -266,7 +258,6 @@ class Seat:
         return took, proc.look_at_writes(pid, entry.database) if entry.database else None
 
     def kill(self) -> None:
-        """End the process with all that it started."""
         self._group.kill()
 
     def leave(self) -> Invocation:
@@ -383,12 +374,10 @@ class Relay:
         ]
 
     def kill(self) -> None:
-        """End every process of the set under way."""
         for seat in self._seats:
             seat.kill()
 
     def _warm_up(self, stopped: Callable[[], bool], watch: "Watch") -> None:
-        """Let all seats warm up, as many at once as there are processors."""
 
         def warm_up(seat: Seat) -> None:
             _go_on(stopped)
@@ -415,7 +404,6 @@ class Relay:
             seat.settled()
 
     def _through(self, rounds: list[list[int]]) -> Iterator[int]:
-        """The seats in the order of their turns."""
         return chain.from_iterable(rounds)
 
 
@@ -429,18 +417,14 @@ class Watch:
     def arrived(self, processes: Sequence[Sequence[int]]) -> None:
         """All have started, as these processes."""
         self._known.update(*processes)
-        self._tell_apart(None)
-
-    def had_the_turn(self, place: int) -> None:
-        """That seat may have left something running."""
-        self._tell_apart(place)
+        self.had_the_turn(None)
 
     def had_turns(self) -> None:
         """Any seat may have left something running: what names none is of nobody."""
-        self._tell_apart(None)
+        self.had_the_turn(None)
         self._known.update(process_tree.children())
 
-    def _tell_apart(self, place: int | None) -> None:
+    def had_the_turn(self, place: int | None) -> None:
         """What has become a child of the harness is of the seat that its environment names: a
         process is handed on when its parent ends, which may be in another's turn. What names none
         is of `place`, who had the turn; if nobody had it, it is asked again after the next one."""

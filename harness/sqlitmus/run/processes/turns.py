@@ -43,12 +43,10 @@ class Turns:
 
     @property
     def per_turn(self) -> int:
-        """Iterations of a turn."""
         return self.lead_in + self.lap
 
     @property
     def iterations(self) -> int:
-        """Iterations after the warm-up."""
         return self.rounds * self.per_turn
 
     @property
@@ -112,9 +110,6 @@ def level_ns(table: Array, counted: NDArray[np.bool_] | None = None) -> Array:
     """
     rounds = table if counted is None else table[:, counted]
     return rounds.mean(axis=1)
-
-
-# How processes settle after a switch, and the lead-in that leaves nothing of it in a lap. Pure.
 
 
 TIMES_MS = np.geomspace(0.2, 20, 80)

@@ -4,7 +4,7 @@ import io
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -58,9 +58,6 @@ def _answer(given: Verified | OracleAnswer) -> tuple[object, ...]:
     return tuple(str(getattr(given, name)) for name in COMPARED if name != "operations")
 
 
-# What is known of the answers to a run's cells: their verifications, and what the oracle says.
-
-
 Asked = tuple[str, int, int]
 
 
@@ -88,12 +85,6 @@ class Answers:
             return answer
         return answer.model_copy(update={"digest": witness.digest})
 
-    def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
-        """Record the cells of a case that the oracle cannot answer as failed."""
-        for name in names:
-            failed = record_of(case, name, "failed", silence.reason, silence.log)
-            self.records[case.id, name] = failed
-
     def result_of(
         self,
         case: PlannedCase,
@@ -107,14 +98,15 @@ class Answers:
         if attempt.outcome == "ok":
             return attempt.invocation.result
         say(f"{case.id}/{name}: {attempt.outcome} {where}: {attempt.reason}")
-        changes = {
-            "outcome": attempt.outcome,
-            "reason": f"{where}: {attempt.reason}",
-            "log": attempt.log,
-        }
-        record = self.records[case.id, name]
-        self.records[case.id, name] = record.model_copy(update=changes)
+        self.change(case, name, attempt.outcome, f"{where}: {attempt.reason}", attempt.log)
         return None
+
+    def change(
+        self, case: PlannedCase, name: str, outcome: Outcome, reason: str | None, log: str | None
+    ) -> None:
+        """What has become of a cell whose answer was right."""
+        changes = {"outcome": outcome, "reason": reason, "log": log}
+        self.records[case.id, name] = self.records[case.id, name].model_copy(update=changes)
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed, because their answer was right."""
@@ -171,7 +163,9 @@ def has_answer(
         if digest:
             oracle_answer(context, case.witnessed(), answers)
     except Unanswered as silence:
-        answers.give_up(case, names, silence)
+        for name in names:
+            failed = record_of(case, name, "failed", silence.reason, silence.log)
+            answers.records[case.id, name] = failed
         return False
     return True
 
@@ -209,7 +203,7 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
         else:
             _suspect(context, case, cells[case.id], answers)
         context.memory.save()  # what a kill must not cost
-    _prove(context, cases, answers.records)
+    _prove(context, cases, answers)
     return answers
 
 
@@ -226,17 +220,14 @@ def _recorded(context: Context, case: PlannedCase, name: str, answers: Answers) 
     return record
 
 
-# What is verified beside one another: nothing is timed.
-
-
 LEAST_BESIDE = 24  # cells that are not remembered; fewer are verified one after the other
 Task = Callable[[Context], None]
 
 
 def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> None:
-    """Ask the oracle for several cases at once, then verify several runners; what is right is kept.
-    The rest comes again, alone: then it is known who left something running or changed a fixture.
-    """
+    """Ask the oracle for several cases at once, then verify several runners: nothing is timed. What
+    is right is kept; the rest comes again, alone: then it is known who left something running or
+    changed a fixture."""
     new = [
         name
         for case in cases
@@ -260,7 +251,6 @@ def _ask(case: PlannedCase, context: Context) -> None:
 
 
 def _verify_all(cases: list[PlannedCase], cells: Cells, name: str, context: Context) -> None:
-    """Verify a runner until a cell is not right."""
     answers = Answers({}, {}, {})
     for case in (case for case in cases if name in cells[case.id]):
         if not has_answer(context, case.verified(), [name], answers):
@@ -268,7 +258,7 @@ def _verify_all(cases: list[PlannedCase], cells: Cells, name: str, context: Cont
         answers.records[case.id, name] = record = _recorded(context, case, name, answers)
         if record.outcome not in ("ok", "unsupported"):
             return
-    _prove(context, cases, answers.records)
+    _prove(context, cases, answers)
 
 
 def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -> None:
@@ -332,31 +322,31 @@ class Proven(Model):
 
 def _probes(
     context: Context, cases: Sequence[PlannedCase], runner: Installed
-) -> list[tuple[Probe, Sequence[PlannedCase]]]:
+) -> Iterator[tuple[Probe, Sequence[PlannedCase]]]:
     """What `runner` is asked for these cases of it, and on which of them that bears."""
+    if not cases:
+        return
     assert runner.description
     catalog, features = context.catalog, runner.description.features
-    questions = freshness.questions(freshness.manners_of(cases, catalog), features, runner.spec)
-    loops = stalls.loops_of(cases, catalog, features.levels).items()
-    return [
-        *((question, cases) for question in questions),
-        *((Stalls(loop, runner.spec.engine), of_loop) for loop, of_loop in loops),
-    ]
+    manners = freshness.manners_of(cases, catalog)
+    for question in freshness.questions(manners, features, runner.spec):
+        yield question, cases
+    for loop, of_loop in stalls.loops_of(cases, catalog, features.levels).items():
+        yield Stalls(loop, runner.spec.engine), of_loop
 
 
-def _prove(
-    context: Context, cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
-) -> None:
+def _prove(context: Context, cases: Iterable[PlannedCase], answers: Answers) -> None:
     """Probe each runner that has a right answer; records of one that fails become what it is.
 
     A runner that did well before, with nothing changed, is not asked again.
     """
+    records = answers.records
     for name in {name: None for _, name in records}:
         runner = context.installed[name]
         right = [
             c for c in cases if (c.id, name) in records and records[c.id, name].outcome == "ok"
         ]
-        for probe, concerned in _probes(context, right, runner) if right else []:
+        for probe, concerned in _probes(context, right, runner):
             key = prober.key(probe, runner)
             if context.memory.get(key, Proven):
                 continue
@@ -371,9 +361,8 @@ def _prove(
             elif outcome is None:
                 context.progress.insist(f"{name}: {reason}; the next run asks again")
             else:
-                fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
                 for case in concerned:
-                    records[case.id, name] = records[case.id, name].model_copy(update=fate)
+                    answers.change(case, name, outcome, reason, f"logs/{log.name}")
                 if concerned == right:
                     break
 
@@ -442,9 +431,9 @@ def _with_syncs(
     key = f"{context.key(case, record.runner)} {context.invocations.counter.library}"
     counted = context.memory.get(key, Syncs) or _count(context, case, record.runner, answers)
     if isinstance(counted, str):
-        return record.model_copy(update={"syncs": None, "uncounted": counted})
+        return record.model_copy(update={"uncounted": counted})
     context.memory.keep(key, counted)
-    return record.model_copy(update={"syncs": counted, "uncounted": None})
+    return record.model_copy(update={"syncs": counted})
 
 
 def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> Syncs | str:

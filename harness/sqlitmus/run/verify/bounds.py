@@ -5,21 +5,21 @@ Pure.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import detail
-from sqlitmus.vocabulary.contract import Result, Sequence, Worker
+from sqlitmus.vocabulary.contract import Histogram, Result, Sequence, Worker
 from sqlitmus.vocabulary.text import counted
 
 CLOCKS_NS, CLOCKS = 20e6, 1.01
 """How far two clocks of one process may differ: a start in ticks of 10 ms, and a share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A value held against the most that it can be; `problem` says what is wrong beyond that."""
 
     bound: str
@@ -44,7 +44,6 @@ class Arrangement:
 
     @classmethod
     def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
-        """That of `case`, which is of the scenario `spec`."""
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
         planned |= bool(spec.sequence and spec.sequence.planned_us)
         return cls(
@@ -62,16 +61,6 @@ def life_ns(timing: Timing) -> float:
     return CLOCKS * timing.wall_ns + CLOCKS_NS
 
 
-def timed_ns(result: Result) -> int:
-    """All that was timed, warm-up included."""
-    return sum(result.warmup_ns) + sum(result.iterations_ns)
-
-
-def phases_ns(result: Result) -> int:
-    """The phases that are known."""
-    return sum(ns or 0 for ns in result.phases_ns.model_dump().values())
-
-
 def seconds(ns: float) -> str:
     """A time in words; small ones in nanoseconds."""
     if ns < 1e6:
@@ -80,11 +69,7 @@ def seconds(ns: float) -> str:
 
 
 def megabytes(count: float) -> str:
-    """Bytes in words."""
     return f"{count / 2**20:.3g} MB"
-
-
-# Iterations, phases and latencies: they fit into the life of their process, and fill it. Pure.
 
 
 LEAST_NS, TICKS = 100, 10
@@ -95,8 +80,8 @@ LAST_BUCKET = detail.bucket(2**63 - 1)
 
 
 def fits(timing: Timing, result: Result) -> Iterator[Held]:
-    """Iterations and phases follow one another in the process."""
-    spent = timed_ns(result) + phases_ns(result)
+    phases = result.phases_ns.model_dump().values()
+    spent = sum(result.warmup_ns) + sum(result.iterations_ns) + sum(ns or 0 for ns in phases)
     yield Held(
         "iterations and phases within wall time",
         spent,
@@ -107,16 +92,10 @@ def fits(timing: Timing, result: Result) -> Iterator[Held]:
 
 
 def of_workers(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
-    """What each worker reports of its own iterations and operations."""
     for number, worker in enumerate(result.workers):
         name = f"its {worker.role} {number}"
         spent, count = sum(worker.iterations_ns), len(worker.iterations_ns)
-        yield Held(
-            "a worker's iterations within wall time",
-            spent,
-            life_ns(timing),
-            f"{name} reports {seconds(spent)}, but its process lived {seconds(timing.wall_ns)}",
-        )
+        yield _lived("a worker's iterations", spent, timing, f"{name} reports {seconds(spent)}")
         yield Held(
             "a worker's number of iterations",
             abs(count - len(result.iterations_ns)),
@@ -130,30 +109,30 @@ def of_workers(timing: Timing, result: Result, how: Arrangement) -> Iterator[Hel
             done = how.sequence.performed(number, before * each, (before + count) * each)
         yield from _latencies(name, worker, done, timing, how)
     if result.timer:
-        last = max((bucket for bucket, _ in result.timer.buckets), default=0)
-        longest = detail.bounds(min(last, LAST_BUCKET))[0]
-        yield Held(
-            "largest timer delay within wall time",
-            longest,
-            life_ns(timing),
-            f"it reports a timer that came {seconds(longest)} late, but its process lived "
-            f"{seconds(timing.wall_ns)}",
-        )
+        _, longest = _longest(result.timer)
+        words = f"it reports a timer that came {seconds(longest)} late"
+        yield _lived("largest timer delay", longest, timing, words)
+
+
+def _lived(what: str, spent: float, timing: Timing, words: str) -> Held:
+    """Nothing lasts longer than the process."""
+    problem = f"{words}, but its process lived {seconds(timing.wall_ns)}"
+    return Held(f"{what} within wall time", spent, life_ns(timing), problem)
+
+
+def _longest(series: Histogram) -> tuple[int, int]:
+    """The last bucket, and the least that is in it, or in the last one that there can be."""
+    last = max((bucket for bucket, _ in series.buckets), default=0)
+    return last, detail.bounds(min(last, LAST_BUCKET))[0]
 
 
 def _latencies(
     name: str, worker: Worker, done: int, timing: Timing, how: Arrangement
 ) -> Iterator[Held]:
     for series in filter(None, (worker.latencies, worker.pacing)):
-        last = max((bucket for bucket, _ in series.buckets), default=0)
-        longest = detail.bounds(min(last, LAST_BUCKET))[0]
-        yield Held(
-            "largest latency within wall time",
-            longest,
-            life_ns(timing),
-            f"{name} reports an operation of {seconds(longest)}, but its process lived "
-            f"{seconds(timing.wall_ns)}",
-        )
+        last, longest = _longest(series)
+        words = f"{name} reports an operation of {seconds(longest)}"
+        yield _lived("largest latency", longest, timing, words)
         if last > LAST_BUCKET:
             return
     if worker.latencies is None:
@@ -276,9 +255,6 @@ def turns(timing: Timing, result: Result, how: Arrangement) -> Iterator[Held]:
         )
 
 
-# CPU time, memory and events: no more than the process and the machine have, and no less. Pure.
-
-
 CPU_NS = 50e6
 """A tick of CPU clocks on each side."""
 TICK_NS, UNEVEN = 16e6, 10
@@ -297,7 +273,6 @@ EVENT_NS = 10
 
 
 def cpu(timing: Timing, result: Result) -> Iterator[Held]:
-    """CPU time of the iterations, against the whole process."""
     if result.cpu_ns is None or not result.iterations_ns:
         return
     used, timed = result.cpu_ns, sum(result.iterations_ns)
@@ -387,7 +362,6 @@ def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> 
 
 
 def events(timing: Timing, result: Result, limits: Limits) -> Iterator[Held]:
-    """Page faults and switches, which take time."""
     for name, events in (("page faults", result.page_faults), ("switches", result.switches)):
         count = sum(events.model_dump().values()) if events else 0
         yield Held(
@@ -405,7 +379,6 @@ def contradiction(timing: Timing, result: Result, how: Arrangement, limits: Limi
 
 
 def held(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
-    """Each bound that the figures of a result must keep."""
     yield from fits(timing, result)
     yield from of_workers(timing, result, how)
     yield from clock(result, limits)

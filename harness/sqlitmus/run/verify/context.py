@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,7 +85,6 @@ class Memory:
         self.take({key: {type(value).__name__: value.model_dump(mode="json")}})
 
     def take(self, entries: Entries) -> None:
-        """Remember these, too."""
         for key, entry in entries.items():
             of_key = self.entries.setdefault(key, {})
             self._new |= not entry.items() <= of_key.items()
@@ -129,7 +128,6 @@ class Context:
         return next(each for each in self.installed.values() if each.spec.role == "oracle")
 
     def key(self, case: PlannedCase, runner: str) -> str:
-        """The memory's key of a cell."""
         return key(case, self.catalog, self.size, self.installed[runner], self.oracle)
 
     def present(self, cells: Cells) -> Cells:
@@ -190,7 +188,8 @@ def opened(
         launcher = Launcher(scratch)
         prober = Prober(scratch, timeout_s)
         relay = None if unsupported() else Relay(executor, timeout_s, system.fastest())
-        stop = Stop(executor, launcher, prober, *([relay] if relay else []))
+        alive = (executor, launcher, prober, *([relay] if relay else []))
+        stop = Stop(*(each.kill for each in alive))
         invocations = Invocations(
             *(catalog, executor, launcher, left, Counter.among(tools, scratch)),
             size=size,
@@ -206,26 +205,12 @@ def opened(
                 if start:
                     prove(installed[oracle], scratch / "vectors", fresh=fresh)
                 yield Context(
-                    catalog,
-                    invocations,
-                    installed,
-                    memory,
-                    progress,
-                    stop,
-                    size,
-                    prober,
-                    relay,
-                    tools,
-                    scratch,
-                    timeout_s,
-                    start,
+                    *(catalog, invocations, installed, memory, progress, stop, size, prober),
+                    *(relay, tools, scratch, timeout_s, start),
                 )
         finally:
             memory.save()
             shutil.rmtree(scratch, ignore_errors=True)
-
-
-# Whether the oracle is to be believed: it must know the answers of the contract's vectors.
 
 
 def folders() -> list[Path]:
@@ -277,12 +262,13 @@ TIMEOUT_S = 60.0
 
 
 def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
-    """Raise NotFit unless the oracle gives the expected answers to the vectors in verify mode.
+    """Raise NotFit unless the oracle, to be believed, gives the expected answers to the contract's
+    vectors in verify mode.
 
     It is asked as for a case, without a runner's own settings. That it was right is remembered for
     its files and those of the vectors; `fresh` forgets it. `scratch` is a folder to be made.
     """
-    questions = {v: expected for v in folders() if (expected := _expected(v))}
+    questions = dict(_questions())
     if not questions:
         raise NotFit("the contract's vectors are gone; restore runners/contract/vectors")
     key = _key_of_questions(oracle, questions)
@@ -306,14 +292,13 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
         record.write_bytes(key.encode())
 
 
-def _expected(vector: Path) -> dict[str, Any] | None:
-    """The expected answer to a vector; None where the oracle's question would not be the same.
-
-    It is asked in verify mode, and for nothing that a runner may lack.
-    """
-    expected = json.loads((vector / "expected.json").read_bytes())
-    same = job_of(vector).mode == "verify" and expected["status"] != "unsupported"
-    return expected if same else None
+def _questions() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The vectors that are questions to the oracle, in verify mode and for nothing that a runner
+    may lack, and the expected answers."""
+    for vector in folders():
+        expected = json.loads((vector / "expected.json").read_bytes())
+        if job_of(vector).mode == "verify" and expected["status"] != "unsupported":
+            yield vector, expected
 
 
 def _problem(output: Path, expected: dict[str, Any]) -> str | None:
@@ -348,7 +333,7 @@ def _key_of_questions(oracle: Installed, questions: Iterable[Path]) -> str:
     """A hash of all that could change whether the oracle answers `questions`."""
     digest = hashlib.sha256(f"{oracle.fingerprint} {sqlite3.sqlite_version}".encode())
     for vector in questions:
-        for file in sorted(file for file in vector.rglob("*") if file.is_file()):
+        for file in sorted(filter(Path.is_file, vector.rglob("*"))):
             name = file.relative_to(vector.parent).as_posix()
             digest.update(f"\0{name}\0".encode() + file.read_bytes())
     return digest.hexdigest()

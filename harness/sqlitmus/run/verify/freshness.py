@@ -16,16 +16,8 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify.prober import Act, Life, Stop, Verdict, unanswered
 from sqlitmus.run.verify.proof import Value, checksum, digest
-from sqlitmus.vocabulary.contract import (
-    Connection,
-    Database,
-    Features,
-    Job,
-    Measure,
-    Result,
-    Share,
-    Step,
-)
+from sqlitmus.vocabulary import contract
+from sqlitmus.vocabulary.contract import Features, Job, Measure, Result, Step
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -74,15 +66,15 @@ class Question:
     asks = "whether it answers from the database"
 
     def job(self, database: str, output: str) -> Job:
-        """The job for a file of rows."""
+        path = database.replace("'", "''")
         return Job(
             mode="measure",
             cell=self.name,
-            database=Database(path=database),
-            connection=Connection(
+            database=contract.Database(path=database),
+            connection=contract.Connection(
                 pragmas=[("busy_timeout", 60_000)] if self.gated else [],
                 engine=self.engine,
-                setup=[_attached(database, name) for name in DOORS if self.gated],
+                setup=[f"ATTACH '{path}.{name}' AS {name}" for name in DOORS if self.gated],
             ),
             steps=[
                 *(_step(self, number) for number in range(len(self.manners))),
@@ -93,7 +85,7 @@ class Question:
             measure=Measure(
                 operations_per_iteration=OPERATIONS,
                 iterations=self.iterations,
-                share=Share(),
+                share=contract.Share(),
                 digest=1,
             ),
             output=output,
@@ -179,7 +171,6 @@ class Question:
 
 
 def manners_of(cases: Iterable[PlannedCase], catalog: Catalog) -> set[Manner]:
-    """The manners in which the operations of these cases read rows."""
     return {
         Manner(
             case.axes.get("shape", "object"),
@@ -222,50 +213,29 @@ def _step(question: Question, number: int) -> Step:
         bound["bound_integer"] = ("integer", str(WIDE))
     names = [*columns, *(f"? AS {name}" for name in bound)]
     columns |= {name: kind for name, (kind, _) in bound.items()}
-    return Step.model_validate(
-        {
-            **question.manners[number]._asdict(),
-            "sql": f"SELECT {', '.join(names)} FROM changing WHERE step = ? ORDER BY id",
-            "parameters": {
-                "types": [*(kind for kind, _ in bound.values()), "integer"],
-                "rows": [[*(value for _, value in bound.values()), number]],
-            },
-            "columns": jobs.columns(columns),
-        }
-    )
+    parameters = {
+        "types": [*(kind for kind, _ in bound.values()), "integer"],
+        "rows": [[*(value for _, value in bound.values()), number]],
+    }
+    sql = f"SELECT {', '.join(names)} FROM changing WHERE step = ? ORDER BY id"
+    return _reading(question.manners[number], sql, columns, parameters=parameters)
 
 
-def _attached(database: str, name: str) -> str:
-    path = f"{database}.{name}".replace("'", "''")
-    return f"ATTACH '{path}' AS {name}"
+def _reading(manner: Manner, sql: str, columns: dict[str, str], **more: object) -> Step:
+    given = {**manner._asdict(), "sql": sql, "columns": jobs.columns(columns), **more}
+    return Step.model_validate(given)
 
 
 def _through_the_gate(manner: Manner) -> Step:
     """Lock the entrance, then the gate: who waits for the second holds the first."""
-    return Step.model_validate(
-        {
-            **manner._asdict(),
-            "operation": "get",
-            "statement": "prepared",
-            "sql": "SELECT entrance.door.id AS id FROM entrance.door, gate.door",
-            "columns": jobs.columns({"id": "integer"}),
-        }
-    )
+    sql = "SELECT entrance.door.id AS id FROM entrance.door, gate.door"
+    return _reading(manner._replace(operation="get", statement="prepared"), sql, {"id": "integer"})
 
 
 def _at_the_sign(manner: Manner) -> Step:
     """Read a table of the gate's until the main database has one of that name: a statement that was
     compiled before still reads the first."""
-    return Step.model_validate(
-        {
-            **manner._asdict(),
-            "sql": "SELECT id FROM sign",
-            "columns": jobs.columns({"id": "integer"}),
-        }
-    )
-
-
-# What is made of the answers of a runner whose rows changed: right, stale or neither.
+    return _reading(manner, "SELECT id FROM sign", {"id": "integer"})
 
 
 def _verdict(question: Question, result: Result) -> Verdict:
@@ -328,7 +298,6 @@ def right(
 
 
 def right_digest(question: Question) -> str:
-    """The digest after the last iteration."""
     versions = [1 + question.gated] * len(question.manners)
     return digest(_executions(question, versions, 1 + question.gated))
 
@@ -347,9 +316,6 @@ def _executions(
     numbers = [*[1] * question.gated, *[sign] * len(question.anew)]
     executions.extend([(number,)] for number in numbers)
     return executions
-
-
-# Changes rows in the middle of an iteration.
 
 
 class Gate:
@@ -391,7 +357,6 @@ class Gate:
             self._keeper = None
 
     def close(self) -> None:
-        """Open it, and close its files."""
         self.open()
         self._entrance.close()
         self._gate.close()

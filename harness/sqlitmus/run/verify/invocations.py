@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from bootstrap.guarded import marked
@@ -166,9 +167,6 @@ def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
     return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))
 
 
-# One run of one cell: about to start, and ended and judged.
-
-
 Wal = Sequence[tuple[float, int]]  # ms and bytes
 
 
@@ -201,7 +199,6 @@ class Begun:
 
     @property
     def command(self) -> list[str]:
-        """What starts it."""
         return [*self.runner.command, "--job", str(self.ready.file)]
 
 
@@ -229,7 +226,7 @@ class Invocations:
         self.counter = counter
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
-        self._leftovers = leftovers
+        self.leftovers = leftovers
         self._keep_jobs = keep_jobs
         self._timeout_s = timeout_s
         self._scratch = scratch
@@ -259,11 +256,15 @@ class Invocations:
         attempt = self.attempt(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
-            raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
+            log = self.logs / Path(attempt.log).name if attempt.log else None
+            words = ending(process.output(log), str(log)) if log else ""
+            raise Unanswered(case.id, attempt.reason, attempt.log, words)
         held = attempt.held
-        failing = {name: of.rows for name, of in held.failing.items()} if held else {}
-        changes = {"written": held and held.digest, "failing": failing}
-        return judge.answer_of(result).model_copy(update=changes)
+        return OracleAnswer(
+            **{name: getattr(result, name) for name in ("answers", *judge.COMPARED)},
+            written=held and held.digest,
+            failing={name: of.rows for name, of in held.failing.items()} if held else {},
+        )
 
     def attempt(
         self,
@@ -286,7 +287,7 @@ class Invocations:
         if reason := runner.beyond(begun.ready.levels) or (cut and runner.ends_at_nul()) or None:
             return Attempt(Invocation(None, None, reason), "unsupported", reason, None)
         invocation, launch, wal = self._start(begun)
-        left = self.end_leftovers().values()
+        left = self.leftovers.end().values()
         return replace(self.judged(begun, invocation, answer, left, launch), wal=wal)
 
     def types(self, case: PlannedCase, runner: Installed, oracle: Installed) -> str | None:
@@ -295,10 +296,7 @@ class Invocations:
         ready = self._preparation.job(case, runner, "verify")
         job = Job.model_validate_json(ready.file.read_bytes())
 
-        def of(who: Installed) -> Callable[[Job], Result | None]:
-            return lambda question: self._answer(question, who)
-
-        return judge.of_types(job, of(runner), of(oracle))
+        return judge.of_types(job, *(partial(self._answer, runner=who) for who in (runner, oracle)))
 
     def _answer(self, job: Job, runner: Installed) -> Result | None:
         """The answer to a job that is no cell's, None for none."""
@@ -307,11 +305,8 @@ class Invocations:
         file.write_bytes(changed.text().encode())
         command = [*runner.command, "--job", str(file)]
         log = file.with_suffix(".log")
-        environment = marked(runner.environment)
-        invocation = process.invoke(
-            self.executor, command, environment, output, log, self._timeout_s
-        )
-        self.end_leftovers()
+        invocation = self._invoke(command, marked(runner.environment), output, log)
+        self.leftovers.end()
         result = invocation.result
         return result if result and result.status == "ok" else None
 
@@ -372,25 +367,23 @@ class Invocations:
             process.keep(file, log.with_suffix(f".{suffix}"))
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
-    def end_leftovers(self) -> dict[int, str]:
-        """End what was left running, and return its names by process."""
-        return self._leftovers.end()
-
     def _start(self, begun: Begun) -> tuple[Invocation, Launch | None, Wal]:
         """Start what is prepared, which may be looked at meanwhile, and wait until it has ended."""
-        case, ready = begun.case, begun.ready
-        if ready.required.mode != "measure":
-            return self._invoke(begun), None, ()
-        scenario = self._scenarios[case.scenario]
-        if ready.target and scenario.watch_wal:
-            looks = process.of_log(ready.target, self.executor.kill)
-            return self._watched(begun, looks), None, looks.sizes
-        if scenario.memory_limit_mib:
+        case, ready, scenario = begun.case, begun.ready, self._scenarios[begun.case.scenario]
+        measured = ready.required.mode == "measure"
+        how = begun.command, begun.environment, ready.output, begun.log
+        if measured and ready.target and scenario.watch_wal:
+            with process.of_log(ready.target, self.executor.kill) as looks:
+                invocation = self._invoke(*how)
+            return looks.bounded(invocation), None, looks.sizes
+        if measured and scenario.memory_limit_mib:
             most = scenario.memory_limit_mib * process.MIB
-            looks = process.of_memory(self.executor.resident, self.executor.kill, most=most)
-            return replace(self._watched(begun, looks), resident=looks.sizes), None, ()
-        if not case.processes:
-            return self._invoke(begun), None, ()
+            kill = self.executor.kill
+            with process.of_memory(self.executor.resident, kill, most=most) as looks:
+                invocation = self._invoke(*how)
+            return replace(looks.bounded(invocation), resident=looks.sizes), None, ()
+        if not measured or not case.processes:
+            return self._invoke(*how), None, ()
         invocation, launch = self._launcher.launch(
             begun.runner.command,
             Job.model_validate_json(ready.file.read_bytes()),
@@ -402,19 +395,7 @@ class Invocations:
         )
         return invocation, launch, ()
 
-    def _invoke(self, begun: Begun) -> Invocation:
-        output = begun.ready.output
-        return process.invoke(
-            self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
-        )
-
-    def _watched(self, begun: Begun, looks: process.Watch) -> Invocation:
-        """A run that is looked at meanwhile, and bounded."""
-        with looks:
-            invocation = self._invoke(begun)
-        return Invocation(None, None, looks.problem) if looks.exceeded else invocation
-
-    def _log_ending(self, attempt: Attempt) -> str:
-        """The last lines of a failed attempt's log."""
-        log = self.logs / Path(attempt.log).name if attempt.log else None
-        return ending(process.output(log), str(log)) if log else ""
+    def _invoke(
+        self, command: list[str], environment: dict[str, str], output: Path, log: Path
+    ) -> Invocation:
+        return process.invoke(self.executor, command, environment, output, log, self._timeout_s)

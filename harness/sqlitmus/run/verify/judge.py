@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from operator import sub
 from pathlib import Path
 from typing import Literal
 
@@ -15,19 +16,8 @@ from sqlitmus.run.processes.process import Invocation, output
 from sqlitmus.run.verify import bounds
 from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.proof import Files, Held, Unproven
-from sqlitmus.vocabulary.contract import (
-    PRAGMAS_READ_BACK,
-    Column,
-    Counts,
-    Description,
-    Job,
-    Level,
-    Model,
-    Proof,
-    Readback,
-    Result,
-    Step,
-)
+from sqlitmus.vocabulary import contract
+from sqlitmus.vocabulary.contract import Column, Counts, Job, Model, Proof, Result, Step
 from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.text import counted, listed, quoted, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
@@ -36,39 +26,25 @@ FIELDS = ("runner", "runtime", "driver", "architecture")
 """Of an identity; the flags show settings that only measured processes get."""
 
 
-def identity(result: Result, cell: str, description: Description | None) -> str | None:
+def identity(result: Result, cell: str, description: contract.Description | None) -> str | None:
     """How `result` differs from what was asked of the runner of `description`, or None."""
     if result.cell != cell:
-        return f"its result is of {_short(result.cell)}; it was asked for {cell}"
+        return f"its result is of {brief(result.cell, 60, 57)}; it was asked for {cell}"
     if description is None:
         return None
-    for name in FIELDS:
-        got, right = getattr(result.identity, name), getattr(description.identity, name)
+    facts = {
+        name: (getattr(result.identity, name), getattr(description.identity, name))
+        for name in FIELDS
+    }
+    if result.sqlite_version is not None:
+        facts["SQLite version"] = (result.sqlite_version, description.sqlite.version)
+    for name, (got, right) in facts.items():
         if got != right:
-            return _differs(name, got, right)
-    version = result.sqlite_version
-    if version is not None and version != description.sqlite.version:
-        return _differs("SQLite version", version, description.sqlite.version)
+            return (
+                f"its result is of the {name} {brief(got, 60, 57)}; its `describe` says "
+                f"{brief(right, 60, 57)}, and is asked anew by the next run"
+            )
     return None
-
-
-def _differs(what: str, got: object, right: object) -> str:
-    return (
-        f"its result is of the {what} {_named(got)}; its `describe` says {_named(right)}, "
-        "and is asked anew by the next run"
-    )
-
-
-def _named(value: object) -> str:
-    name, version = getattr(value, "name", None), getattr(value, "version", None)
-    return _short(f"{name} {version}" if name is not None else str(value))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-# How a wrong answer differs from the oracle's: the types of its values, column by column.
 
 
 TYPES = ("integer", "real", "text", "blob", "null")
@@ -77,7 +53,8 @@ Ask = Callable[[Job], Result | None]
 
 
 def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
-    """Which column of the only step of `job` has values of other types, and of which, in words.
+    """How a wrong answer differs from the oracle's: which column of the only step of `job` has
+    values of other types, and of which, in words.
 
     None where there are several steps, or one that returns no rows, or where nothing is known.
     """
@@ -85,9 +62,10 @@ def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
         return None
     (step,) = job.steps
     for column in step.columns:
-        question = _job(job, step, _counts(column), "")
-        answers = mine(question), oracle(question)
-        digests = [answer and answer.digest for answer in answers]
+        typed = {t: f"typeof({quoted(column.name)}) WHEN '{t}'" for t in TYPES}
+        counts = {kind: f"count(CASE {when} THEN 1 END)" for kind, when in typed.items()}
+        question = _job(job, step, counts, "")
+        digests = [answer and answer.digest for answer in (mine(question), oracle(question))]
         if None in digests:
             return None
         if digests[0] != digests[1]:
@@ -96,16 +74,7 @@ def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
     return "all columns have values of the oracle's types"
 
 
-def _counts(column: Column) -> dict[str, str]:
-    """A number for each type: how many values of `column` have it."""
-    return {
-        kind: f"count(CASE typeof({quoted(column.name)}) WHEN '{kind}' THEN 1 END)"
-        for kind in TYPES
-    }
-
-
 def _of_each_type(job: Job, step: Step, column: Column, ask: Ask) -> str:
-    """How many values of `column` have which type."""
     words: list[str] = []
     for kind in TYPES:
         only = _job(job, step, {"n": "1"}, f"WHERE typeof({quoted(column.name)}) = '{kind}'")
@@ -160,12 +129,6 @@ class OracleAnswer(Model):
     failing: dict[str, int] = {}  # rows that checks find in that
 
 
-def answer_of(result: Result) -> OracleAnswer:
-    """The oracle's result as the answer that runners must give."""
-    assert result.digest is not None
-    return OracleAnswer(answers=result.answers, **{n: getattr(result, n) for n in COMPARED})
-
-
 def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Counts | None]:
     """What `count` iterations of `length` operations must return, the first from operation 0 on.
 
@@ -179,30 +142,21 @@ def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Co
     covered = len(answer.answers)
     again = covered == walk > 0
 
-    def until(number: int) -> Counts:
+    def until(number: int) -> list[int]:
         times, rest = divmod(number, covered) if again else (0, number)
-        whole, part = sums[-1], sums[rest]
-        return (
-            times * whole[0] + part[0],
-            times * whole[1] + part[1],
-            times * whole[2] + part[2],
-        )
+        return [times * whole + part for whole, part in zip(sums[-1], sums[rest], strict=True)]
+
+    def between(begin: int, end: int) -> Counts:
+        rows, affected, checksum = map(sub, until(end), until(begin))
+        return rows, affected, checksum % 2**32
 
     cuts = [length * number for number in range(count + 1)]
     return [
-        _less(until(end), until(begin)) if again or end <= covered else None
-        for begin, end in pairwise(cuts)
+        between(begin, end) if again or end <= covered else None for begin, end in pairwise(cuts)
     ]
 
 
-def _less(whole: Counts, part: Counts) -> Counts:
-    return whole[0] - part[0], whole[1] - part[1], (whole[2] - part[2]) % 2**32
-
-
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
-
-
-# What makes an invocation wrong, failed or unsupported: a list of checks.
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +173,8 @@ class PreparedJob:
     how: Arrangement
     source: Path | None  # the fixture
     target: Path | None  # its fresh copy, for a case that writes to a file
-    readback: list[Readback]
-    levels: frozenset[Level]  # of the contract, which it needs
+    readback: list[contract.Readback]
+    levels: frozenset[contract.Level]  # of the contract, which it needs
     question: str  # of the oracle's: the same for jobs that have the same answer
     checks: dict[str, str] = field(default_factory=dict[str, str])  # that find nothing in the copy
 
@@ -254,6 +208,12 @@ class Evidence:
         """Its result, if that has an answer."""
         result = self.invocation.result
         return result if result and result.status == "ok" else None
+
+    @property
+    def failure(self) -> contract.Failure | None:
+        """The error of its result, if that failed."""
+        result = self.invocation.result
+        return result.error if result and result.status == "failed" else None
 
     @cached_property
     def short(self) -> bool:
@@ -333,27 +293,24 @@ _LACKS = re.compile(
 
 
 def _error(of: Evidence) -> str | None:
-    result = of.invocation.result
-    if result is None or result.status != "failed" or _lack(of):
+    error = of.failure
+    if error is None or _lack(of):
         return None
-    assert result.error
-    code = result.error.sqlite_code
-    code_text = f" (SQLite code {code})" if code is not None else ""
-    sql = f" in: {result.error.sql}" if result.error.sql else ""
-    return f"{result.error.message}{code_text}{sql}"
+    code_text = f" (SQLite code {error.sqlite_code})" if error.sqlite_code is not None else ""
+    sql = f" in: {error.sql}" if error.sql else ""
+    return f"{error.message}{code_text}{sql}"
 
 
 def _lack(of: Evidence) -> str | None:
     """What its SQLite has not, where its error says so."""
-    result = of.invocation.result
-    if result is None or result.status != "failed" or not result.error:
+    result, described = of.invocation.result, of.runner.description
+    lacks = _LACKS.search(of.failure.message if of.failure else "")
+    if result is None or lacks is None:
         return None
-    lacks = _LACKS.search(result.error.message)
-    described = of.runner.description
     version = result.sqlite_version or (described and described.sqlite.version) or "of this runner"
-    if lacks and lacks[3]:
+    if lacks[3]:
         return f"its SQLite {version} does not know the syntax near {lacks[3]}"
-    return f"its SQLite {version} has no {lacks[1]} {lacks[2]}" if lacks else None
+    return f"its SQLite {version} has no {lacks[1]} {lacks[2]}"
 
 
 def _parts(of: Evidence) -> tuple[str, int, int] | None:
@@ -431,7 +388,7 @@ def _lacking(result: Result, required: Requirements) -> Iterator[str]:
     for name, value in required.pragmas:
         if name in read and normal_pragma(name, read[name]) != normal_pragma(name, value):
             yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
-        if required.inspect and name in PRAGMAS_READ_BACK and name not in read:
+        if required.inspect and name in contract.PRAGMAS_READ_BACK and name not in read:
             yield f"PRAGMA {name} was set but not read back"
     in_effect = result.effective.engine
     for name, value in required.engine.items():
@@ -447,7 +404,6 @@ def _left_running(of: Evidence) -> str | None:
 
 
 def _other_cell(of: Evidence) -> str | None:
-    """The result is not of the cell, or not of the runner, that was asked."""
     if of.invocation.timing is None or of.invocation.result is None:
         return None
     problem = identity(of.invocation.result, of.ready.cell, of.runner.description)
@@ -519,7 +475,6 @@ def _other_content(of: Evidence) -> str | None:
 
 
 def _failing_check(of: Evidence) -> str | None:
-    """The first check that finds more in the file than in the oracle's."""
     if not isinstance(of.held, Held) or of.answer is None:
         return None
     for name, (rows, first) in of.held.failing.items():
@@ -533,12 +488,12 @@ def _failing_check(of: Evidence) -> str | None:
     return None
 
 
-def brief(value: object) -> str:
-    """A value of a result, for a sentence."""
+def brief(value: object, most: int = 20, shown: int = 12) -> str:
+    """A value of a result, for a sentence: of more than `most` characters the first `shown`."""
     if isinstance(value, Proof):
         return f"{value.rows} rows with checksum {value.checksum}"
-    text = str(value)
-    return text if len(text) <= 20 else text[:12] + "…"
+    text = f"{value.name} {value.version}" if isinstance(value, contract.Versioned) else str(value)
+    return text if len(text) <= most else text[:shown] + "…"
 
 
 CHECKS = (

@@ -94,7 +94,6 @@ class Prober:
         return verdict
 
     def kill(self) -> None:
-        """Kill the process under way, if any, with all its children."""
         if process := self._process:
             process_tree.kill(process)
 
@@ -108,7 +107,7 @@ class Prober:
             command = [*runner.command, "--job", str(file)]
             invocation, stops = self._perform(command, runner, messages, act)
         life = Life(begun, time.monotonic(), stops)
-        if invocation.problem is None and invocation.timing:
+        if invocation.timing:
             invocation = collect(invocation.timing, output)
         return probe.judged(invocation, life)
 
@@ -163,10 +162,5 @@ def _ended_by(process: subprocess.Popen[bytes], timeout_s: float) -> Generator[t
 
 def key(probe: Probe, runner: Installed) -> str:
     """All that could change the outcome, as a hash."""
-    parts = [
-        probe.job("", "").text(),
-        probe.facts(),
-        runner.spec.model_dump_json(),
-        runner.fingerprint,
-    ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    parts = [probe.job("", "").text(), probe.facts(), runner.spec.model_dump_json()]
+    return hashlib.sha256("\0".join([*parts, runner.fingerprint]).encode()).hexdigest()[:24]

@@ -76,9 +76,6 @@ def _canonical(value: Value) -> tuple[bytes, bytes]:
             return b"b", value
 
 
-# Counts the work of a write cell's transactions, in processes whose times nobody uses.
-
-
 # as `struct counts` of harness/counter/syncs.c has them
 _COUNTED = ("fsync", "fdatasync", "bytes", "logged", "begun")
 _COUNTS = struct.Struct(f"{len(_COUNTED)}Q")
@@ -87,7 +84,8 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The library that counts, or why there is none, and the file that it counts in."""
+    """The library that counts the work of a write cell's transactions, in processes whose times
+    nobody uses, or why there is none, and the file that it counts in."""
 
     library: str | None
     missing: str
@@ -117,7 +115,6 @@ class Counter:
         }
 
     def counts(self) -> Counts:
-        """What was counted since `preloaded`."""
         return _COUNTS.unpack(self.file.read_bytes())
 
 
@@ -182,13 +179,7 @@ def difference(
 
 
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
-_WORDS: dict[type, str] = {
-    int: "an integer",
-    float: "a real",
-    str: "a text",
-    bytes: "a blob",
-    type(None): "NULL",
-}
+_WORDS = dict(zip(TERMS, ("an integer", "a real", "a text", "a blob", "NULL"), strict=True))
 _BESIDE = ("-wal", "-journal")
 _ROWS_AT_ONCE = 1000
 _CLOSING_S = 10.0  # to wait for other checks: one that closes locks the file for a moment
@@ -307,7 +298,11 @@ def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]])
             for number, value in enumerate(row):
                 kind = type(value)
                 if kind not in allowed[number]:
-                    raise Unproven("wrong", _misfit(columns[number], kind))
+                    raise Unproven(
+                        "wrong",
+                        f"after the process ended, column {columns[number].name} of its database "
+                        f"holds {_WORDS[kind]}, which is declared {columns[number].type}",
+                    )
                 h = (h * 31 + TERMS[kind](value)) & 0xFFFFFFFF
         sha.update(b"\n")
     return Held(Proof(rows=total, checksum=h), sha.hexdigest())
@@ -364,10 +359,3 @@ def _content(connection: sqlite3.Connection, queries: Sequence[Readback]) -> byt
             sha.update(marshal.dumps(rows, _PLAIN))
         sha.update(marshal.dumps(None, _PLAIN))
     return sha.digest()
-
-
-def _misfit(column: Column, kind: type) -> str:
-    return (
-        f"after the process ended, column {column.name} of its database holds {_WORDS[kind]}, "
-        f"which is declared {column.type}"
-    )

@@ -47,7 +47,6 @@ class Loop(NamedTuple):
     together: bool
 
     def __str__(self) -> str:
-        """In words."""
         by = {"rate": "a rate", "sequence": "the times of a sequence", "": "no plan of its workers"}
         more = [
             *([f"tasks of the {self.thread} thread's event loop"] if self.thread else []),
@@ -64,15 +63,8 @@ class Stalls:
     loop: Loop
     engine: dict[str, str | int]
 
-    @property
-    def name(self) -> str:
-        """The cell of its job."""
-        return "stalls"
-
-    @property
-    def asks(self) -> str:
-        """What is asked."""
-        return "whether its latencies count from planned times"
+    name = "stalls"
+    asks = "whether its latencies count from planned times"
 
     def job(self, _: str, output: str) -> Job:
         """One iteration, in which a worker does an operation each millisecond."""
@@ -119,7 +111,6 @@ class Stalls:
         )
 
     def facts(self) -> str:
-        """How the process is stopped."""
         return repr((RUN_S, STOP_S, EDGE_S, LATE_S))
 
     @contextmanager

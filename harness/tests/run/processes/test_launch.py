@@ -18,25 +18,12 @@ from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import Launcher, Unlike, merge, start_spread_us
 from sqlitmus.run.processes.process import Invocation
-from sqlitmus.vocabulary.contract import (
-    Column,
-    Database,
-    Identity,
-    Job,
-    Measure,
-    Parameters,
-    Proof,
-    Result,
-    Step,
-    Switches,
-    Versioned,
-    Worker,
-    Writer,
-)
+from sqlitmus.vocabulary.contract import Job, Measure, Proof, Result, Switches, Worker, Writer
 from sqlitmus.vocabulary.detail import Launch
 from tests.fakes.clone import long_enough, running, until
 from tests.known import RUNNERS
 from tests.refusals import refused
+from tests.run.test_hyperfine import RESULT
 
 pytestmark = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
@@ -124,15 +111,11 @@ def test_each_process_has_its_share_and_reads_the_same_job(tmp_path: Path) -> No
         assert (measure["operations_per_iteration"], measure["iterations"]) == (10, 3)
 
 
-def test_the_jobs_of_a_cell_are_written_once_and_leave_nothing_behind(tmp_path: Path) -> None:
-    launcher, same, path = Launcher(tmp_path), job(tmp_path), tmp_path / "result.1.job.json"
-    assert go(tmp_path, launcher=launcher, asked=same)[0].result
-    written = path.stat().st_mtime_ns
-    done, _ = go(tmp_path, "speechless@1", launcher=launcher, asked=same)
-    assert path.stat().st_mtime_ns == written
+def test_the_results_of_an_earlier_launch_never_count(tmp_path: Path) -> None:
+    assert go(tmp_path)[0].result
+    done, _ = go(tmp_path, "speechless@1")
     assert done.problem == "process 1: ended with exit code 0 and wrote no result"
-    assert go(tmp_path, launcher=launcher, asked=job(tmp_path, iterations=2))[0].result
-    assert json.loads(path.read_bytes())["measure"]["iterations"] == 2
+    assert not (tmp_path / "result.json").exists()
 
 
 def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -> None:
@@ -142,20 +125,19 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
         rows = [(number, f"word {number}") for number in range(64)]
         connection.executemany("INSERT INTO t VALUES(?, ?)", rows)
         connection.commit()
-    step = Step(
-        operation="get",
-        sql="SELECT id, word FROM t WHERE id = ?",
-        parameters=Parameters(types=["integer"], rows=[[7 * n % 64] for n in range(64)]),
-        columns=[Column(name="id", type="integer"), Column(name="word", type="text")],
-    )
-    asked = job(tmp_path, workers=4, operations_per_iteration=101).model_copy(
-        update={"database": Database(path=str(database)), "steps": [step]}
-    )
+    step = {
+        "operation": "get",
+        "sql": "SELECT id, word FROM t WHERE id = ?",
+        "parameters": {"types": ["integer"], "rows": [[7 * n % 64] for n in range(64)]},
+        "columns": [{"name": "id", "type": "integer"}, {"name": "word", "type": "text"}],
+    }
+    given = {"database": {"path": str(database)}, "steps": [step]}
+    asked = job(tmp_path, workers=4, operations_per_iteration=101)
+    asked = Job.model_validate({**asked.model_dump(), **given})
     output, file = tmp_path / "one.json", tmp_path / "one.job.json"
     whole = asked.measure.model_copy(update={"operations_per_iteration": 4 * 101})
     changes = {"mode": "verify", "output": str(output), "measure": whole}
-    alone = asked.model_copy(update=changes)
-    file.write_text(alone.text(), "utf-8")
+    file.write_text(asked.model_copy(update=changes).text(), "utf-8")
     subprocess.run([*ORACLE, "--job", str(file)], check=True)
     one = Result.model_validate_json(output.read_bytes())
     done, seen = go(tmp_path, command=ORACLE, asked=asked)
@@ -170,19 +152,15 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
     ]
     assert [worker.operations for worker in together.workers] == [100, 100, 100, 104]
     assert seen
-    assert len(seen.start_spread_us) == 3
-    assert all(
-        time_ns >= spread_us * 1000
-        for time_ns, spread_us in zip(together.iterations_ns, seen.start_spread_us, strict=True)
-    )
+    spreads = zip(together.iterations_ns, seen.start_spread_us, strict=True)
+    assert [time_ns >= spread_us * 1000 for time_ns, spread_us in spreads] == [True] * 3
 
 
 def test_one_process_alone_stands_at_the_barrier_too(tmp_path: Path) -> None:
     done, seen = go(tmp_path, asked=job(tmp_path, workers=1), processes=1)
     assert done.result
     assert seen
-    assert seen.skew_us == [0.0] * 3
-    assert seen.start_spread_us == [0.0] * 3
+    assert (seen.skew_us, seen.start_spread_us) == ([0.0] * 3, [0.0] * 3)
 
 
 def test_what_is_said_beside_the_barrier_is_in_the_log(tmp_path: Path) -> None:
@@ -194,18 +172,15 @@ def test_what_is_said_beside_the_barrier_is_in_the_log(tmp_path: Path) -> None:
     assert "ready" not in said
 
 
+BEFORE = "before iteration 3 of 4"
+
+
 @pytest.mark.parametrize(
     ("act", "problem"),
     [
-        (
-            "crash@1",
-            "process 1 of 2: ended with exit code 1 before iteration 3 of 4: out of luck",
-        ),
-        (
-            "signal@0",
-            "process 0 of 2: was killed by SIGSEGV (exit code 139) before iteration 3 of 4: pinned",
-        ),
-        ("quit@1", "process 1 of 2: ended with exit code 0 before iteration 3 of 4: pinned to"),
+        ("crash@1", f"process 1 of 2: ended with exit code 1 {BEFORE}: out of luck"),
+        ("signal@0", f"process 0 of 2: was killed by SIGSEGV (exit code 139) {BEFORE}: pinned"),
+        ("quit@1", f"process 1 of 2: ended with exit code 0 {BEFORE}: pinned to"),
         ("eager@1", "process 1 of 2: says `ready` once more before iteration 2 of 4: pinned to"),
         ("endless@0", "process 0 of 2: says `ready` once more after iteration 4, the last: pinned"),
         ("late crash@1", "process 1 of 2: ended with exit code 4 after iteration 4, the last: pin"),
@@ -316,6 +291,9 @@ def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+WRITER = {"steps": [{"operation": "run", "sql": "x"}], "operations": 1}
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -323,14 +301,7 @@ def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
         ({"measure": Measure(operations_per_iteration=1, workers=2, warmup_ns=1)}, "warm up by"),
         ({"mode": "verify"}, "measure only"),
         ({"reset": ["DELETE FROM t"]}, "no reset"),
-        (
-            {
-                "writer": Writer.model_validate(
-                    {"steps": [{"operation": "run", "sql": "x"}], "operations": 1}
-                )
-            },
-            "no writer",
-        ),
+        ({"writer": Writer.model_validate(WRITER)}, "no writer"),
     ],
 )
 def test_a_job_that_cannot_be_shared(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
@@ -356,17 +327,15 @@ def test_iterations_that_were_released_at_once_are_waited_for_one_by_one(tmp_pat
         group.start(command, {"PATH": os.environ["PATH"]}, tmp_path / "log")
         group.wait_until_ready()
         group.release(3)
-        group.wait_until_owed(2)  # the first is done, and the second one waits for this test
+        group.wait_until_ready(2)  # the first is done, and the second one waits for this test
         assert [child.owed for child in group.children] == [2]
         gate.write_text("")
-        group.wait_until_owed(-1)  # all of them
+        group.wait_until_ready(-1)  # all of them
         assert [child.owed for child in group.children] == [0]
         group.release()
         group.wait_until_ended()
 
 
-PROGRAM = Versioned(name="x", version="1")
-IDENTITY = Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64")
 MEASURE = Measure(operations_per_iteration=9, warmup_iterations=1, iterations=2)
 
 
@@ -376,19 +345,9 @@ def worker(*spans: tuple[float, float]) -> Worker:
 
 def result(*workers: Worker, **other: Any) -> Result:
     """A process's result; by default of one worker, from 0 to 1 µs and from 10 to 11 µs."""
-    return Result.model_validate(
-        {
-            "contract": 2,
-            "cell": "a/x",
-            "status": "ok",
-            "identity": IDENTITY,
-            "answers": [[1, 0, 1]] * 3,
-            "warmup_ns": [5],
-            "iterations_ns": [1, 1],
-            "workers": list(workers) or [worker((0, 1), (10, 11))],
-            **other,
-        }
-    )
+    times = {"answers": [[1, 0, 1]] * 3, "warmup_ns": [5], "iterations_ns": [1, 1]}
+    each = {"workers": list(workers) or [worker((0, 1), (10, 11))]}
+    return Result.model_validate({**RESULT, **times, **each, **other})
 
 
 def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
@@ -397,40 +356,30 @@ def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
         rows=8,
         affected=2,
         checksum=2**32 - 1,
-        answers=[(3, 1, 2**32 - 1), (3, 1, 0), (2, 0, 0)],
         cpu_ns=11,
         switches=Switches(voluntary=3, involuntary=1),
         peak_rss_bytes=100,
+        answers=[(3, 1, 2**32 - 1), (3, 1, 0), (2, 0, 0)],
     )
     two = result(
         operations=5,
         rows=10,
         affected=3,
         checksum=7,
-        answers=[(4, 1, 2), (3, 1, 3), (3, 1, 2)],
         cpu_ns=22,
         switches=Switches(voluntary=4, involuntary=0),
         peak_rss_bytes=50,
+        answers=[(4, 1, 2), (3, 1, 3), (3, 1, 2)],
     )
     both = merge([one, two], MEASURE)
     assert (both.operations, both.rows, both.affected, both.checksum) == (9, 18, 5, 6)
     assert both.answers == [(7, 2, 1), (6, 2, 3), (5, 1, 2)]
-    assert both.cpu_ns == 33
-    assert both.switches == Switches(voluntary=7, involuntary=1)
-    assert both.peak_rss_bytes == 150
+    costs = {"cpu_ns": 33, "switches": Switches(voluntary=7, involuntary=1), "peak_rss_bytes": 150}
+    assert {name: getattr(both, name) for name in costs} == costs
     assert len(both.workers) == 2
-
-
-@pytest.mark.parametrize("name", ["cpu_ns", "switches", "peak_rss_bytes"])
-def test_a_sum_with_an_unknown_part_is_unknown(name: str) -> None:
-    known = {
-        "cpu_ns": 2,
-        "switches": Switches(voluntary=1, involuntary=1),
-        "peak_rss_bytes": 1,
-    }
-    both = merge([result(**known), result(**{**known, name: None})], MEASURE)
-    assert getattr(both, name) is None
-    assert all(getattr(both, other) is not None for other in known if other != name)
+    for name in costs:  # a sum with an unknown part is unknown
+        both = merge([one, two.model_copy(update={name: None})], MEASURE)
+        assert {n: getattr(both, n) for n in costs} == {**costs, name: None}
 
 
 def test_an_iteration_lasts_from_the_first_start_to_the_last_end_of_any_worker() -> None:
@@ -441,42 +390,38 @@ def test_an_iteration_lasts_from_the_first_start_to_the_last_end_of_any_worker()
     assert start_spread_us(both) == [40.0, 60.0]
 
 
-def test_a_warm_up_lasts_as_long_as_that_of_the_slowest_process() -> None:
-    assert merge([result(warmup_ns=[5]), result(warmup_ns=[9])], MEASURE).warmup_ns == [9]
-
-
-def test_what_was_written_is_told_by_the_process_that_ended_last() -> None:
-    early = result(worker((0, 1), (10, 20)), readback=Proof(rows=1, checksum=1))
-    late = result(worker((0, 1), (10, 30)), readback=Proof(rows=2, checksum=2))
+def test_the_slowest_tells_the_warm_up_and_who_ended_last_what_was_written() -> None:
+    written = [Proof(rows=number, checksum=number) for number in (1, 2)]
+    early = result(worker((0, 1), (10, 20)), readback=written[0], warmup_ns=[9])
+    late = result(worker((0, 1), (10, 30)), readback=written[1], warmup_ns=[5])
     for order in ([early, late], [late, early]):
-        assert merge(order, MEASURE).readback == late.readback
+        both = merge(order, MEASURE)
+        assert (both.readback, both.warmup_ns) == (late.readback, [9])
+
+
+def under(**pragmas: str | int) -> dict[str, Any]:
+    return {"effective": {"pragmas": pragmas}}
+
+
+DIFFERS = "process 1 differs from process 0 in"
 
 
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        (
-            {"effective": {"pragmas": {"cache_size": 9, "encoding": "UTF-8"}}},
-            "process 1 differs from process 0 in `effective`: pragmas: cache_size: 9 and -2000",
-        ),
-        (
-            {"effective": {"pragmas": {"cache_size": -2000}}},
-            "process 1 differs from process 0 in `effective`: pragmas: encoding: None and UTF-8",
-        ),
-        ({"sqlite_version": "3.1"}, "process 1 differs from process 0 in `sqlite_version`: 3.1 an"),
-        ({"plans": [["SCAN t"]]}, "process 1 differs from process 0 in `plans`: [['SCAN t']] and"),
-        ({"warmup_ns": []}, "process 1 reports 0 warm-up iterations; 1 were asked for"),
-        ({"iterations_ns": [1]}, "process 1 reports 1 timed iterations; 2 were asked for"),
-        ({"answers": []}, "process 1 reports 0 answers; 3 were asked for"),
-        ({"workers": []}, "process 1 reports 0 workers; 1 were asked for"),
-        (
-            {"workers": [worker((0, 1))]},
-            "process 1 reports 1 spans_us of its worker 0; 2 were asked for",
-        ),
+        (under(cache_size=9, encoding="UTF-8"), "`effective`: pragmas: cache_size: 9 and -2000"),
+        (under(cache_size=-2000), "`effective`: pragmas: encoding: None and UTF-8"),
+        ({"sqlite_version": "3.1"}, "`sqlite_version`: 3.1 and None"),
+        ({"plans": [["SCAN t"]]}, "`plans`: [['SCAN t']] and []"),
+        ({"warmup_ns": []}, "0 warm-up iterations; 1 were asked for"),
+        ({"iterations_ns": [1]}, "1 timed iterations; 2 were asked for"),
+        ({"answers": []}, "0 answers; 3 were asked for"),
+        ({"workers": []}, "0 workers; 1 were asked for"),
+        ({"workers": [worker((0, 1))]}, "1 spans_us of its worker 0; 2 were asked for"),
     ],
 )
 def test_processes_under_other_conditions_are_not_one(other: dict[str, Any], why: str) -> None:
-    same = {"effective": {"pragmas": {"cache_size": -2000, "encoding": "UTF-8"}}}
+    same = under(cache_size=-2000, encoding="UTF-8")
     with pytest.raises(Unlike) as told:
         merge([result(**same), result(**{**same, **other})], MEASURE)
-    assert str(told.value).startswith(why)
+    assert str(told.value) == f"{DIFFERS if why[0] == '`' else 'process 1 reports'} {why}"

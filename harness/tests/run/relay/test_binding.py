@@ -2,8 +2,10 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from queue import SimpleQueue
+from typing import NamedTuple
 
 import pytest
 
@@ -13,48 +15,34 @@ from sqlitmus.run.processes.relay import Binding, bound
 pytestmark = pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 
 
-class Thread:
-    """A thread that starts another one when it is told to; both live until they may end."""
+class Thread(NamedTuple):
+    """The id of a thread that lives, and what lets it start another one, which tells its id."""
 
-    def __init__(self) -> None:
-        self.id, self.started = 0, 0
-        self._may_start, self._may_end = threading.Event(), threading.Event()
-        self._tells = threading.Semaphore(0)
-        self._thread = threading.Thread(target=self._live)
-        self._thread.start()
-        self._tells.acquire()
-
-    def starts_another(self) -> int:
-        """The id of a thread that inherits all from this one."""
-        self._may_start.set()
-        self._tells.acquire()
-        return self.started
-
-    def end(self) -> None:
-        self._may_start.set()
-        self._may_end.set()
-        self._thread.join()
-
-    def _live(self) -> None:
-        self.id = threading.get_native_id()
-        self._tells.release()
-        self._may_start.wait()
-        other = threading.Thread(target=self._be_another)
-        other.start()
-        self._may_end.wait()
-        other.join()
-
-    def _be_another(self) -> None:
-        self.started = threading.get_native_id()
-        self._tells.release()
-        self._may_end.wait()
+    id: int
+    starts_another: Callable[[], int]
 
 
 @pytest.fixture
 def thread() -> Iterator[Thread]:
-    one = Thread()
-    yield one
-    one.end()
+    ids, may_start, may_end = SimpleQueue[int](), threading.Event(), threading.Event()
+
+    def be_another() -> None:
+        ids.put(threading.get_native_id())
+        may_end.wait()
+
+    def live() -> None:
+        ids.put(threading.get_native_id())
+        may_start.wait()
+        other = threading.Thread(target=be_another)
+        other.start()
+        other.join()
+
+    first = threading.Thread(target=live)
+    first.start()
+    yield Thread(ids.get(), lambda: may_start.set() or ids.get())
+    may_end.set()
+    may_start.set()
+    first.join()
 
 
 @pytest.fixture(autouse=True)
@@ -101,12 +89,13 @@ def test_what_a_thread_waited_for_its_processor_is_told_where_the_system_does(
     assert process_tree.waited_ns(2**22 + 1) == 0  # no thread has such a number
 
 
+GONE = 2**22 + 1  # more than Linux ever gives
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
-    [
-        ({}, {}),  # nothing can be read
-        ({1: 7}, {1: 7}),  # nobody worked
-    ],
+    [({}, {}), ({1: 7}, {1: 7}), ({}, {GONE: 9})],
+    ids=["nothing can be read", "nobody worked", "it has ended"],
 )
 def test_nobody_is_bound_where_it_is_not_known_who_iterates(
     before: dict[int, int], after: dict[int, int]
@@ -115,7 +104,5 @@ def test_nobody_is_bound_where_it_is_not_known_who_iterates(
 
 
 def test_a_thread_that_has_ended_is_not_bound() -> None:
-    gone = 2**22 + 1  # more than Linux ever gives
-    assert bound({}, {gone: 9}, 0) is None
     with pytest.raises(OSError, match=r"."):
-        Binding(gone, 0)
+        Binding(GONE, 0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,16 @@ FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
 TURNS = Turns(warmup=2, rounds=3, lead_in=1, lap=2)
 
 
-def play(
+Play = Callable[..., list[Invocation]]
+
+
+@pytest.fixture
+def play(tmp_path: Path, hyperfine_program: str) -> Play:
+    """Plays a set of fakes here, see `played`."""
+    return partial(played, tmp_path, hyperfine_program)
+
+
+def played(
     folder: Path,
     hyperfine: str,
     *acts: str,
@@ -37,8 +47,7 @@ def play(
     timeout_s: float = 60,
     stopped: Callable[[], bool] = lambda: False,
     processor: int | None = None,
-    patient: bool = True,
-    never_waits: bool = False,
+    **entry: Any,
 ) -> list[Invocation]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
@@ -57,13 +66,9 @@ def play(
             "SQLITMUS_TRACE": str(folder / "trace"),
             "SQLITMUS_NAME": str(number),
         }
-        files = output, folder / f"{number}.log"
-        entry = Entry(
-            *(command, environment, given, *files), patient=patient, never_waits=never_waits
-        )
-        entries.append(entry)
-    relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
-    return relay.play(entries, "seed", stopped)
+        log = folder / f"{number}.log"
+        entries.append(Entry(command, environment, given, output, log, **entry))
+    return Relay(Hyperfine(hyperfine, folder), timeout_s, processor).play(entries, "seed", stopped)
 
 
 def laps_of(invocation: Invocation) -> Laps:
@@ -71,8 +76,8 @@ def laps_of(invocation: Invocation) -> Laps:
     return invocation.laps
 
 
-def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program: str) -> None:
-    told = play(tmp_path, hyperfine_program, "", "", "")
+def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, play: Play) -> None:
+    told = play("", "", "")
     assert [one.problem for one in told] == [None] * 3
     assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
@@ -86,23 +91,23 @@ def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, hyperfine_program:
 
 
 def test_as_many_warm_up_at_once_as_there_are_processors(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(system, "allowed", lambda: [0, 1])
-    told = play(tmp_path, hyperfine_program, "meets", "meets")
+    told = play("meets", "meets")
     assert [one.problem for one in told] == [None] * 2
     for file in tmp_path.glob("trace.*"):
         file.unlink()
     monkeypatch.setattr(system, "allowed", lambda: [0])
-    first, _ = play(tmp_path, hyperfine_program, "meets", "meets", timeout_s=0.5)
+    first, _ = play("meets", "meets", timeout_s=0.5)
     assert "not ready for iteration 3 of 11 within" in str(first.problem)
 
 
 def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
-    tmp_path: Path, hyperfine_program: str
+    tmp_path: Path, play: Play
 ) -> None:
     here = system.allowed()
-    told = play(tmp_path, hyperfine_program, "where", "where", processor=here[-1])
+    told = play("where", "where", processor=here[-1])
     assert [one.problem for one in told] == [None] * 2
     for number in range(2):
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
@@ -119,8 +124,7 @@ def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
     ],
 )
 def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
-    tmp_path: Path,
-    hyperfine_program: str,
+    play: Play,
     monkeypatch: pytest.MonkeyPatch,
     taken: int | list[int],
     level: int,
@@ -129,7 +133,7 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
     waited = iter([ns for each in lost for ns in (0, each)])
     monkeypatch.setattr(process_tree, "waited_ns", lambda _: next(waited))
-    (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
+    (seat,) = play("", processor=system.allowed()[-1])
     assert seat.problem is None
     laps = laps_of(seat)
     assert (laps.lost_ns, laps.counted) == (lost, counted)
@@ -142,22 +146,22 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
 
 
 def test_without_a_warm_up_nobody_knows_the_thread_that_iterates(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = ({0: ns * 10**9} for ns in count(1))
     monkeypatch.setattr(relay.Seat, "_threads", lambda _: next(used))
     for warmup, known in ((2, True), (0, False)):
         turns = [Turns(warmup=warmup, rounds=1, lead_in=1, lap=2)]
-        (seat,) = play(tmp_path, hyperfine_program, "", turns=turns, processor=system.allowed()[-1])
+        (seat,) = play("", turns=turns, processor=system.allowed()[-1])
         assert seat.timing
         assert [turn.cpu_ns is not None for turn in seat.timing.turns] == [known]
 
 
 def test_stamps_say_nothing_where_the_clock_was_set_and_set_back(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conditions.ClockWatch, "set_by_ns", partial(next, iter([0, 9, *[0] * 99])))
-    played = play(tmp_path, hyperfine_program, "")
+    played = play("")
     assert [seat.timing and seat.timing.turns for seat in played] == [()]
 
 
@@ -166,8 +170,7 @@ def test_stamps_say_nothing_where_the_clock_was_set_and_set_back(
     [(True, ["start", "start", "ready", "ready"]), (False, ["start", "ready", "start", "ready"])],
 )
 def test_who_does_not_wait_for_others_opens_its_file_before_they_start(
-    tmp_path: Path,
-    hyperfine_program: str,
+    play: Play,
     monkeypatch: pytest.MonkeyPatch,
     patient: bool,
     expected: list[str],
@@ -185,18 +188,18 @@ def test_who_does_not_wait_for_others_opens_its_file_before_they_start(
 
     monkeypatch.setattr(ProcessGroup, "start", recorded("start", "start"))
     monkeypatch.setattr(ProcessGroup, "wait_until_ready", recorded("wait_until_ready", "ready"))
-    told = play(tmp_path, hyperfine_program, "", "", patient=patient)
+    told = play("", "", patient=patient)
     assert [one.problem for one in told] == [None] * 2
     assert seen[:4] == expected
 
 
 def test_the_timing_is_hyperfines_and_who_waits_is_idle(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relay, "SHORTEST_NS", 0)
     # a wait of many iterations, since what a process used may be known a moment late
     long = Turns(warmup=2, rounds=3, lead_in=1, lap=1000)
-    for one in play(tmp_path, hyperfine_program, "", "", turns=[long, long]):
+    for one in play("", "", turns=[long, long]):
         assert one.timing
         assert one.timing.exit_code == 0
         assert one.idle is not None
@@ -204,11 +207,11 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
 
 
 def test_nobody_has_a_turn_while_another_compiles(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relay, "SETTLING_S", 60.0)
     monkeypatch.setattr(relay, "WORKING", 0.0)
-    told = play(tmp_path, hyperfine_program, "", "compiles", "")
+    told = play("", "compiles", "")
     assert [one.problem for one in told] == [None] * 3
     trace = (tmp_path / "trace").read_text("utf-8").split()
     first, again = (number for number, name in enumerate(trace) if name == "rested")
@@ -217,11 +220,11 @@ def test_nobody_has_a_turn_while_another_compiles(
 
 
 def test_a_set_does_not_wait_without_end_for_one_that_never_rests(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relay, "SETTLING_S", 0.1)
     monkeypatch.setattr(relay, "SHORTEST_NS", 0)
-    told = play(tmp_path, hyperfine_program, "", "spins", "")
+    told = play("", "spins", "")
     assert [one.problem for one in told] == [None] * 3
     assert told[1].idle
     assert told[0].idle is not None
@@ -229,11 +232,11 @@ def test_a_set_does_not_wait_without_end_for_one_that_never_rests(
 
 
 def test_the_pause_of_one_that_waits_for_nobody_is_not_of_its_time(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relay, "SETTLES_S", 0.6)
     begin = time.monotonic_ns()
-    (told,) = play(tmp_path, hyperfine_program, "", turns=[Turns(2, 1, 0, 9)])
+    (told,) = play("", turns=[Turns(2, 1, 0, 9)])
     lasted_ns = time.monotonic_ns() - begin
     assert told.timing
     assert told.timing.wall_ns < lasted_ns - 600_000_000
@@ -242,7 +245,7 @@ def test_the_pause_of_one_that_waits_for_nobody_is_not_of_its_time(
 
 @pytest.mark.parametrize("never_waits", [True, False])
 def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch, never_waits: bool
+    play: Play, monkeypatch: pytest.MonkeyPatch, never_waits: bool
 ) -> None:
     released: list[int] = []
     honest = ProcessGroup.release
@@ -252,7 +255,7 @@ def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration
         return honest(group, iterations)
 
     monkeypatch.setattr(ProcessGroup, "release", release)
-    (told,) = play(tmp_path, hyperfine_program, "", never_waits=never_waits)
+    (told,) = play("", never_waits=never_waits)
     assert told.timing
     lost, turn = told.timing.lost_ns, TURNS.per_turn
     assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
@@ -272,29 +275,23 @@ def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration
         ("late crash", "ended with exit code 4, which does not go with status ok"),
     ],
 )
-def test_an_accident_costs_its_own_cell_only(
-    tmp_path: Path, hyperfine_program: str, act: str, problem: str
-) -> None:
-    first, second, third = play(tmp_path, hyperfine_program, "", act, "")
+def test_an_accident_costs_its_own_cell_only(play: Play, act: str, problem: str) -> None:
+    first, second, third = play("", act, "")
     assert re.fullmatch(problem, second.problem or "")
     assert second.laps is None
     assert (first.problem, third.problem) == (None, None)
     assert [laps_of(one).steady_ns for one in (first, third)] == pytest.approx([200_000.0] * 2)
 
 
-def test_what_is_handed_on_in_anothers_turn_is_not_the_others(
-    tmp_path: Path, hyperfine_program: str
-) -> None:
+def test_what_is_handed_on_in_anothers_turn_is_not_the_others(play: Play) -> None:
     with process_tree.none_outlive():
-        told = play(tmp_path, hyperfine_program, "", "hands on", "takes")
+        told = play("", "hands on", "takes")
     assert [bool(one.left) for one in told] == [False, True, False]
 
 
-def test_a_hanging_one_is_ended_with_what_it_started(
-    tmp_path: Path, hyperfine_program: str
-) -> None:
+def test_a_hanging_one_is_ended_with_what_it_started(tmp_path: Path, play: Play) -> None:
     def attempt(timeout_s: float) -> list[Invocation] | None:
-        told = play(tmp_path, hyperfine_program, "", "stubborn", timeout_s=timeout_s)
+        told = play("", "stubborn", timeout_s=timeout_s)
         return None if told[0].problem else told
 
     _, second = long_enough(attempt, 1.0)
@@ -307,37 +304,32 @@ def test_a_hanging_one_is_ended_with_what_it_started(
     assert not [pid for pid in left if running(int(pid))]
 
 
-def test_a_set_is_abandoned_between_two_turns(tmp_path: Path, hyperfine_program: str) -> None:
+def test_a_set_is_abandoned_between_two_turns(tmp_path: Path, play: Play) -> None:
     trace, two_turns = tmp_path / "trace", 2 * TURNS.warmup + 2 * TURNS.per_turn
     trace.touch()
     with pytest.raises(Abandoned, match="asked to stop"):
-        play(
-            *(tmp_path, hyperfine_program, "", ""),
-            stopped=lambda: len(trace.read_text("utf-8").split()) >= two_turns,
-        )
+        play("", "", stopped=lambda: len(trace.read_text("utf-8").split()) >= two_turns)
     assert len(trace.read_text("utf-8").split()) == two_turns
 
 
 def test_a_set_in_which_the_machine_stood_by_does_not_count(
-    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+    play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = iter([10.0, 3610.0])
     monkeypatch.setattr(conditions, "seconds", lambda: next(slept))
     with pytest.raises(Abandoned, match="the machine stood by"):
-        play(tmp_path, hyperfine_program, "", "")
+        play("", "")
 
 
-def test_seats_have_turns_of_their_own_length(tmp_path: Path, hyperfine_program: str) -> None:
+def test_seats_have_turns_of_their_own_length(play: Play) -> None:
     longer = Turns(warmup=1, rounds=3, lead_in=2, lap=4)
-    told = play(tmp_path, hyperfine_program, "", "", turns=[TURNS, longer])
+    told = play("", "", turns=[TURNS, longer])
     counts = [len(one.result.iterations_ns) for one in told if one.result]
     assert counts == [TURNS.iterations, longer.iterations]
     assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 2)
 
 
-def test_more_iterations_than_a_pipe_holds_lines_block_nobody(
-    tmp_path: Path, hyperfine_program: str
-) -> None:
+def test_more_iterations_than_a_pipe_holds_lines_block_nobody(play: Play) -> None:
     many = Turns(warmup=60_000, rounds=1, lead_in=1, lap=1)
-    (told,) = play(tmp_path, hyperfine_program, "", turns=[many])
+    (told,) = play("", turns=[many])
     assert told.problem is None
