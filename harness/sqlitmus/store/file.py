@@ -503,24 +503,25 @@ def facts_of(db: sqlite3.Connection, run: int) -> dict[str, str]:
 
 def verified_of(db: sqlite3.Connection, run: int) -> list[Verified]:
     """The verification of each cell that has one."""
-    rows = db.execute(
+    sql = (
         "SELECT case_id, runner, verification FROM cell "
-        "WHERE run = ? AND verification NOT NULL ORDER BY id",
-        (run,),
+        "WHERE run = ? AND verification NOT NULL ORDER BY id"
     )
-    return [
-        parsed(Verified, text, f"verification of {case}/{runner}") for case, runner, text in rows
-    ]
+    return _records(db, run, Verified, sql, "verification of {}/{}")
 
 
 def blocks_of(db: sqlite3.Connection, run: int) -> list[Block]:
-    rows = db.execute("SELECT block, record FROM block WHERE run = ? ORDER BY block", (run,))
-    return [parsed(Block, text, f"block {block}") for block, text in rows]
+    sql = "SELECT block, record FROM block WHERE run = ? ORDER BY block"
+    return _records(db, run, Block, sql, "block {}")
 
 
 def looks_of(db: sqlite3.Connection, run: int) -> list[Look]:
-    rows = db.execute("SELECT blocks, record FROM look WHERE run = ? ORDER BY blocks", (run,))
-    return [parsed(Look, text, f"look after {blocks} blocks") for blocks, text in rows]
+    sql = "SELECT blocks, record FROM look WHERE run = ? ORDER BY blocks"
+    return _records(db, run, Look, sql, "look after {} blocks")
+
+
+def _records(db: sqlite3.Connection, run: int, model: type[T], sql: str, where: str) -> list[T]:
+    return [parsed(model, text, where.format(*of)) for *of, text in db.execute(sql, (run,))]
 
 
 def samples_of(db: sqlite3.Connection, run: int) -> list[Sample]:

@@ -108,6 +108,10 @@ def test_counts_of_a_cell_that_stalls_follow_from_its_mean() -> None:
     assert stalls.stalled_ns > 20 * calm / 4
     smooth = observe([tried(0.5, [calm] * 45)], case(), 300)
     assert smooth.stalled_ns is None
+    # stalls that only turns show count as well
+    assert smooth.also_stalling(1.2) is smooth
+    assert smooth.also_stalling(40).stalled_ns == 40 * calm / 4
+    assert smooth.also_stalling(40).also_stalling(5).stalled_ns == 40 * calm / 4
     both = allocate(case(), {"a": stalls, "b": smooth}, MODE, {}, FOURS)
     assert both["a"].warmup_iterations <= 5
     assert both["b"].warmup_iterations == 100
@@ -127,13 +131,6 @@ def test_iterations_of_a_warm_up_are_those_that_a_process_does_in_that_time() ->
     assert counts.warmed_ms == pytest.approx(150)
     finer = allocate(case(), {"a": observed}, MODE, {"a": 150}, replace(FOURS, operations=2))["a"]
     assert finer.warmup_iterations == 210
-
-
-def test_stalls_that_only_turns_show_count_as_well() -> None:
-    smooth = observe([tried(0.5, [1_000_000] * 45)], case(), 300)
-    assert smooth.also_stalling(1.2) is smooth
-    assert smooth.also_stalling(40).stalled_ns == 40 * 1_000_000 / 4
-    assert smooth.also_stalling(40).also_stalling(5).stalled_ns == 40 * 1_000_000 / 4
 
 
 def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:

@@ -75,6 +75,9 @@ def test_more_blocks_tell_smaller_differences() -> None:
     few, some, many = (made(blocks).half for blocks in (10, 30, 120))
     assert few > some > many > 0
     assert some / many == pytest.approx(2, rel=0.1)
+    # few sessions promise little
+    assert made(135, sessions=3).half > 2 * made(126, sessions=9).half
+    assert made(126, sessions=9).half > made(126).half
 
 
 def test_the_correction_that_decides_is_in_it() -> None:
@@ -88,15 +91,8 @@ def test_the_more_differ_in_the_pilot_the_less_strict_is_the_correction() -> Non
     assert (apart.differing, apart.comparisons) == (30, 30)
     assert (equal.differing, half.differing) == (0, 15)
     assert apart.half < half.half < equal.half
-
-
-def test_a_difference_too_small_to_be_resolved_does_not_help_the_others() -> None:
-    assert made(times=(1, 1.0001, 1.0002)).half == made(times=(1, 1, 1)).half
-
-
-def test_few_sessions_promise_little() -> None:
-    assert made(135, sessions=3).half > 2 * made(126, sessions=9).half
-    assert made(126, sessions=9).half > made(126).half
+    # one too small to be resolved does not help the others
+    assert made(times=(1, 1.0001, 1.0002)).half == equal.half
 
 
 def test_a_forecast_is_of_half_and_of_nine_in_ten() -> None:

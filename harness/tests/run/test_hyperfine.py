@@ -13,7 +13,7 @@ import pytest
 from sqlitmus.machine import process_tree
 from sqlitmus.run.plan.counts import Pace, pace
 from sqlitmus.run.processes import process
-from sqlitmus.run.processes.process import Hyperfine, Timing, Unreadable, invoke
+from sqlitmus.run.processes.process import Hyperfine, Invocation, Timing, Unreadable, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {
@@ -201,12 +201,14 @@ def test_each_look_notes_the_size_of_a_log_and_one_beyond_the_bound_ends_the_run
     log.write_bytes(b"x" * 2**18)
     looks.look()
     assert (looks.problem, ended) == (None, [])
+    done = Invocation(Timing(1, 1, 1, 0), None, None)
+    assert looks.bounded(done) is done
     log.write_bytes(b"x" * (2**18 + 1))
     looks.look()
     looks.look()
     assert [size for _, size in looks.sizes] == [0, 2**18, *[2**18 + 1] * 2]
     assert ended == ["x"]
-    assert looks.problem == (
+    assert looks.bounded(done).problem == (
         "its write-ahead log grew beyond 0.25 MiB, so it was ended before the disk was full"
     )
 

@@ -28,17 +28,9 @@ class Part:
     log: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The parts of a job; `measure` is that of each process except for its place."""
-
-    measure: Measure
-    parts: list[Part]
-
-
-def share(job: Job, processes: int, folder: Path) -> Shared:
+def share(job: Job, processes: int, folder: Path) -> tuple[Measure, list[Part]]:
     """Split `job`, whose workers are those of all processes, into one job per process in `folder`,
-    where nothing is left of an earlier invocation.
+    where nothing is left of an earlier invocation: what each measures, except for its place.
 
     Raises ValueError for a job that cannot be split: its workers do not divide; it warms up by
     time, which could take different numbers of iterations; or it has statements (reset, a writer)
@@ -67,7 +59,7 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         except OSError as error:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)
-    return Shared(measure, made)
+    return measure, made
 
 
 SAME = ("cell", "identity", "sqlite_version", "effective", "plans")
@@ -215,12 +207,12 @@ class Launcher:
         if reason := unsupported():
             raise NotFit(f"{job.cell}: {reason}")
         system.check(pins)
-        shared = share(job, processes, self._scratch)
+        measure, parts = share(job, processes, self._scratch)
         chosen = [pins[number % len(pins)] for number in range(processes)] if pins else []
-        invocation, launch = self._run(command, shared, chosen, environment, timeout_s)
+        invocation, launch = self._run(command, measure, parts, chosen, environment, timeout_s)
         sections = [
             f"process {number}:\n{process.output(part.log).strip()}\n"
-            for number, part in enumerate(shared.parts)
+            for number, part in enumerate(parts)
         ]
         log.write_bytes("".join(sections).encode())
         if invocation.result:
@@ -234,24 +226,24 @@ class Launcher:
     def _run(
         self,
         command: list[str],
-        shared: Shared,
+        measure: Measure,
+        parts: list[Part],
         pins: list[int],
         environment: dict[str, str],
         timeout_s: float,
     ) -> tuple[Invocation, Launch | None]:
-        measure = shared.measure
         watch = ClockWatch()
         group = self._group = ProcessGroup(
             measure.warmup_iterations + measure.iterations, timeout_s
         )
         try:
             with group:
-                for part, pin in zip(shared.parts, pins or [None] * len(shared.parts), strict=True):
+                for part, pin in zip(parts, pins or [None] * len(parts), strict=True):
                     with system.pinned(pin):
                         group.start([*command, "--job", str(part.job)], environment, part.log)
                 skew_us, cpus = _through(group)
         except Broken as error:
-            return _broken(error, shared, group.timings), None
+            return _broken(error, parts, group.timings), None
         except OSError as error:
             return Invocation(None, None, f"{error.filename}: {error.strerror}"), None
         finally:
@@ -264,11 +256,11 @@ class Launcher:
         )
         if by := watch.set_by_ns():
             return Invocation(timing, None, CLOCK_SET.format(by / 1e6)), None
-        merged = _merged(timing, shared, group.timings)
+        merged = _merged(timing, measure, parts, group.timings)
         if merged.result is None or merged.result.status != "ok":
             return merged, None
         return merged, Launch(
-            processes=len(shared.parts),
+            processes=len(parts),
             skew_us=skew_us[measure.warmup_iterations :],
             start_spread_us=start_spread_us(merged.result),
             cpus=cpus,
@@ -288,9 +280,11 @@ def _through(group: ProcessGroup) -> tuple[list[float], dict[str, float]]:
     return skew_us, system.shares(before, system.ticks())
 
 
-def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation:
+def _merged(
+    timing: Timing, measure: Measure, parts: list[Part], timings: list[Timing]
+) -> Invocation:
     results: list[Result] = []
-    for number, (part, own_timing) in enumerate(zip(shared.parts, timings, strict=True)):
+    for number, (part, own_timing) in enumerate(zip(parts, timings, strict=True)):
         invocation = collect(own_timing, part.output)
         if invocation.result is None or invocation.result.status != "ok":
             return replace(
@@ -298,19 +292,19 @@ def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation
             )
         results.append(invocation.result)
     try:
-        return Invocation(timing, merge(results, shared.measure), None)
+        return Invocation(timing, merge(results, measure), None)
     except Unlike as error:
         return Invocation(timing, None, str(error))
 
 
-def _broken(broken: Broken, shared: Shared, timings: list[Timing]) -> Invocation:
+def _broken(broken: Broken, parts: list[Part], timings: list[Timing]) -> Invocation:
     """The invocation of processes of which one did not keep to the barrier.
 
     If that process wrote a result that is not `ok`, it is the result of all.
     """
     number = broken.child.number
-    invocation = collect(timings[number], shared.parts[number].output)
+    invocation = collect(timings[number], parts[number].output)
     if invocation.result and invocation.result.status != "ok":
         return invocation
-    last_lines = process.output(shared.parts[number].log).strip().splitlines()[-1:]
+    last_lines = process.output(parts[number].log).strip().splitlines()[-1:]
     return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in last_lines)]))

@@ -48,18 +48,15 @@ def go(
     launcher: Launcher | None = None,
     command: list[str] | None = None,
     asked: Job | None = None,
-    processes: int = 2,
-    pins: list[int] | None = None,
-    timeout_s: float = 60,
+    **given: Any,
 ) -> tuple[Invocation, Launch | None]:
+    usual: dict[str, Any] = {"processes": 2, "pins": [], "timeout_s": 60}
     return (launcher or Launcher(folder)).launch(
         command or [sys.executable, "-I", "-S", str(FAKE), act],
         asked or job(folder),
-        processes=processes,
-        pins=pins or [],
         environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
         log=folder / "log",
-        timeout_s=timeout_s,
+        **usual | given,
     )
 
 
