@@ -65,13 +65,10 @@ def register(to: typer.Typer) -> None:
         workload,
     )
 
-    list_.register(to)
-    to.command()(doctor.doctor)
-    to.command()(doctor.version)
-    run.register(to)
-    for add in (compare.compare, claims.claims, workload.workload, advise.advise,
-                selftest.selftest, verify.verify, report.report, merge.merge, export.export,
-                schema.schema):  # fmt: skip
+    to.command(name="list")(list_.list_)
+    for add in (doctor.doctor, doctor.version, run.run, compare.compare, claims.claims,
+                workload.workload, advise.advise, selftest.selftest, verify.verify, report.report,
+                merge.merge, export.export, schema.schema):  # fmt: skip
         to.command()(add)
 
 

@@ -4,24 +4,22 @@ import json
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from math import ceil
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.cases import cases_of
+from sqlitmus.catalog.choose import choose, mode_of
 from sqlitmus.cli.options import tell
+from sqlitmus.run.plan.options import Options
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.pragmas import with_keys
 from sqlitmus.vocabulary.text import json_text, one_line
-
-if TYPE_CHECKING:
-    from sqlitmus.catalog.scenario import Suite
 
 Value = str | int | None | list[str] | Mapping[str, str | list[str]]
 Rows = Sequence[Mapping[str, Value]]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="list")(list_)
 
 
 def list_(
@@ -76,20 +74,16 @@ def _text(value: Value) -> str:
 
 
 def _scenarios() -> Rows:
-    from sqlitmus.catalog.definitions import load
-
     return [
         {"scenario": name, "group": s.group, "question": s.question, "axes": s.axes}
-        for name, s in load().scenarios.items()
+        for name, s in definitions.load().scenarios.items()
     ]
 
 
 def _cases(suite: str) -> Rows:
-    from sqlitmus.catalog.choose import choose, mode_of
-    from sqlitmus.catalog.definitions import load
-
-    _, mode = mode_of(load(), suite, None)
-    cases, _ = choose(load(), suite, mode, [], [], [], None)
+    catalog = definitions.load()
+    _, mode = mode_of(catalog, suite, None)
+    cases, _ = choose(catalog, suite, mode, [], [], [], None)
     return [
         {"case": c.id, "group": c.group, "operations": c.operations, "question": c.question}
         for c in cases
@@ -97,12 +91,11 @@ def _cases(suite: str) -> Rows:
 
 
 def _runners() -> Rows:
-    from sqlitmus.catalog.definitions import load
     from sqlitmus.catalog.runners import discover
-    from sqlitmus.vocabulary import paths
 
     rows: list[Mapping[str, Value]] = []
-    for runner in discover(load(), list(load().runners), paths.tools()):
+    catalog = definitions.load()
+    for runner in discover(catalog, list(catalog.runners), paths.tools()):
         about = runner.description
         rows.append(
             {
@@ -122,45 +115,36 @@ def _version(name: str, version: str | None) -> str:
 
 
 def _profiles() -> Rows:
-    from sqlitmus.catalog.definitions import load
-    from sqlitmus.vocabulary.pragmas import with_keys
-
     return [
         {"profile": name, "summary": p.summary, "pragmas": with_keys(p.pragmas)}
-        for name, p in load().profiles.items()
+        for name, p in definitions.load().profiles.items()
     ]
 
 
 def _fixtures() -> Rows:
-    from sqlitmus.catalog.definitions import load
-
     return [
         {"fixture": name, "title": f.title, "sizes": {k: str(v) for k, v in f.sizes.items()}}
-        for name, f in load().fixtures.items()
+        for name, f in definitions.load().fixtures.items()
     ]
 
 
 def _suites() -> Rows:
-    from sqlitmus.catalog.cases import cases_of
-    from sqlitmus.catalog.definitions import load
-    from sqlitmus.run.plan.options import Options
     from sqlitmus.run.plan.planning import outlook
     from sqlitmus.run.processes.progress import Progress
-    from sqlitmus.vocabulary import paths
 
-    def row(name: str, s: "Suite") -> Mapping[str, Value]:
-        costs = outlook(Options(suite=name), load(), paths.tools(), Progress(StringIO()))
+    rows: list[Mapping[str, Value]] = []
+    catalog = definitions.load()
+    for name, suite in catalog.suites.items():
+        costs = outlook(Options(suite=name), catalog, paths.tools(), Progress(StringIO()))
         cells, *seconds = costs["all"].tolist()
-        count = len(cases_of(s, load(), load().modes[s.mode]))
-        about = {"cases": count, "cells": round(cells), "minutes": ceil(sum(seconds) / 60)}
-        return {"suite": name, "summary": s.summary, "mode": s.mode, **about}
-
-    return [row(name, suite) for name, suite in load().suites.items()]
+        about = {"suite": name, "summary": suite.summary, "mode": suite.mode}
+        count = len(cases_of(suite, catalog, catalog.modes[suite.mode]))
+        minutes = ceil(sum(seconds) / 60)
+        rows.append({**about, "cases": count, "cells": round(cells), "minutes": minutes})
+    return rows
 
 
 def _modes() -> Rows:
-    from sqlitmus.catalog.definitions import load
-
     return [
         {
             "mode": name,
@@ -170,5 +154,5 @@ def _modes() -> Rows:
             "iterations": "–".join(map(str, dict.fromkeys(m.iterations))),
             "warm-up ms": "–".join(map(str, dict.fromkeys(m.warmup_ms))),
         }
-        for name, m in load().modes.items()
+        for name, m in definitions.load().modes.items()
     ]

@@ -1,18 +1,18 @@
 """`./just merge`."""
 
+import shlex
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sqlitmus.cli.options import tell, text_of, with_options
 from sqlitmus.run.plan.options import Options, name_for
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import one_line
-
-if TYPE_CHECKING:
-    from sqlitmus.machines.merge import Run
 
 
 @with_options("out label quiet")
@@ -44,15 +44,11 @@ def merge(
     is 4, or 2 where nothing is left. A machine that --expect names and that did not arrive is no
     error: its own job has failed already.
     """
-    import shlex
-    import sys
-
     from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
     from sqlitmus.machines.merge import merged as merged_of
     from sqlitmus.machines.report import merged_report
     from sqlitmus.machines.survey import reference_of, surveys
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import free_moment
 
@@ -62,7 +58,8 @@ def merge(
     done = merge_runs(given, folder, label, expect or [], now, partial=partial)
     progress = Progress(quiet=options.quiet)
     for name, run in done.machines.items():
-        progress.say(_summary(name, run))
+        cut = "" if run.complete else "interrupted; "
+        progress.say(f"{name}: {cut}CPU {one_line(run.hardware[0], 1000)}")
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
     for name in done.made.expected:
@@ -88,9 +85,3 @@ def _named(text: str) -> tuple[Path, str]:
     if not name:
         raise UsageError(f"{text!r}: expected NAME=DIR, or a folder")
     return paths.given(folder), name
-
-
-def _summary(name: str, run: "Run") -> str:
-    """A machine in one line."""
-    cut = "" if run.complete else "interrupted; "
-    return f"{name}: {cut}CPU {one_line(run.hardware[0], 1000)}"

@@ -11,12 +11,13 @@ from dataclasses import MISSING, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
 
 import typer
 
 from sqlitmus.machine import plainfiles
 from sqlitmus.run.plan.options import NOT_IN_NAMES, Options
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import visible
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
     from sqlitmus.run.measure.blocks import Ended
-    from sqlitmus.run.processes.progress import Progress
-
 
 Format = Annotated[
     str,
@@ -159,16 +158,14 @@ def check_format(
         raise UsageError(f"{lead} {name!r}; expected one of {', '.join(formats)}")
 
 
-def watched(options: Options, weights: str | None = None) -> "Progress":
+def watched(options: Options, weights: str | None = None) -> Progress:
     """A session's progress, which between blocks makes the page of the run so far."""
-    from sqlitmus.run.processes.progress import Progress
-
     progress = Progress(quiet=options.quiet)
     progress.so_far = partial(_so_far, progress, weights, under_way=True)
     return progress
 
 
-def _so_far(progress: "Progress", weights: str | None, run: Path, *, under_way: bool) -> None:
+def _so_far(progress: Progress, weights: str | None, run: Path, *, under_way: bool) -> None:
     """Make the page of the unfinished `run`, and tell where it stands."""
     from sqlitmus.analysis import analyse, load
     from sqlitmus.render.document import sentences
@@ -185,7 +182,7 @@ def _so_far(progress: "Progress", weights: str | None, run: Path, *, under_way: 
     progress.say(sentences.so_far(report))
 
 
-def measured(ended: "Ended", progress: "Progress", weights: str | None = None) -> Path:
+def measured(ended: "Ended", progress: Progress, weights: str | None = None) -> Path:
     """The run's directory; where it was interrupted, make its page, say how to resume, and end."""
     if ended.exit != Exit.INTERRUPTED and ended.directory:
         return ended.directory
@@ -205,7 +202,7 @@ def measured(ended: "Ended", progress: "Progress", weights: str | None = None) -
 
 def finish(
     ended: "Ended",
-    progress: "Progress",
+    progress: Progress,
     format_: str = "text",
     *,
     all_rows: bool = False,
@@ -269,39 +266,24 @@ def text_of(
     if format_ == "html":
         from sqlitmus.render.html import page
 
-        if isinstance(report, MergedReport):
-            return page.render_merged(report, pages)
-        return page.render(report)
+        merged = isinstance(report, MergedReport)
+        return page.render_merged(report, pages) if merged else page.render(report)
     if format_ == "node-csv" and not isinstance(report, MergedReport):
         from sqlitmus.export import formats
 
         return formats.render_node_csv(report)
-    if format_ in ("md", "comment"):
-        from sqlitmus.render import markdown
+    from sqlitmus.render import markdown, terminal
 
-        document = build(report)
-        comment = format_ == "comment"
-        return (
-            markdown.comment(document) if comment else markdown.render(document, all_rows=all_rows)
-        )
-    from sqlitmus.render import terminal
-
-    return terminal.render(build(report), **terminal_look(), all_rows=all_rows, brief=brief)
-
-
-class Look(TypedDict):
-    """How a terminal wants its text."""
-
-    width: int
-    color: bool
-    plain: bool
-
-
-def terminal_look() -> Look:
-    """Width of the terminal, whether it shows colours, and whether it has ASCII only."""
-    encoding = sys.stdout.encoding or "ascii"
-    return Look(
+    document = build(report)
+    if format_ == "comment":
+        return markdown.comment(document)
+    if format_ == "md":
+        return markdown.render(document, all_rows=all_rows)
+    return terminal.render(
+        document,
         width=shutil.get_terminal_size((100, 24)).columns,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
-        plain=not encoding.lower().startswith("utf"),
+        plain=not (sys.stdout.encoding or "ascii").lower().startswith("utf"),
+        all_rows=all_rows,
+        brief=brief,
     )

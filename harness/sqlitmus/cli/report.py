@@ -53,26 +53,19 @@ def report(
         for name, given in (("--weights", weights), ("-r", runner)):
             if given:
                 raise UsageError(f"{name} {given!r}: {directory} is a merged run; name one run")
-        page = directory / _page(machine)
         text = _merged(several, machine, format_, reference)
     else:
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
-        page = directory / _page(None)
         data = load_file(file)
         text = text_of(analyse(data.only(runner) if runner else data, reference, weights), format_)
     if output is None and format_ == "html":
+        of = "" if machine is None else f"-{machine}"
+        page = directory / f"{as_label(f'report{of}').strip('-')}.html"
         save(text, page)
         warn(f"{page}")
     else:
         write(text, output)
-
-
-def _page(machine: str | None) -> str:
-    """The name of the page of a whole run, or of one machine of it."""
-    if machine is None:
-        return "report.html"
-    return f"{as_label(f'report-{machine}').strip('-')}.html"
 
 
 def _merged(merged: "Merged", machine: str | None, format_: str, reference: str | None) -> str:

@@ -2,27 +2,22 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from sqlitmus.catalog import definitions, presets
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.cli.options import Explain, Weights, finish, watched, with_options
 from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import Progress, clock
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-
-if TYPE_CHECKING:
-    from sqlitmus.catalog.definitions import Catalog
 
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Say what a new run takes, and start nothing.")
 ]
 COLUMNS = ("runner", "cells", "verification", "pilot", "blocks", "all")  # of --plan
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(run)
 
 
 @with_options(
@@ -56,7 +51,6 @@ def run(
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.assemble import settled
-    from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import claims, selftest
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import copies, with_subjects
@@ -103,11 +97,18 @@ def run(
     finish(ended, progress, weights=weights, explain=explain)
 
 
-def foretell(options: Options, catalog: "Catalog", tools: paths.Tools) -> None:
+def _check(*kinds: bool) -> None:
+    if kinds.count(True) > 1:
+        raise UsageError(
+            "--plan is of a new run, --resume of an interrupted one, --again of a complete one, "
+            "and --first-look of none: give one of them"
+        )
+
+
+def foretell(options: Options, catalog: Catalog, tools: paths.Tools) -> None:
     """Print what a new run takes of each runner, and of all."""
     from sqlitmus.cli.list_ import show
     from sqlitmus.run.plan.planning import outlook
-    from sqlitmus.run.processes.progress import Progress, clock
 
     rows = [
         (n, f"{cells:g}", *map(clock, [*s, sum(s)]))
@@ -115,13 +116,3 @@ def foretell(options: Options, catalog: "Catalog", tools: paths.Tools) -> None:
         for cells, *s in [c.tolist()]
     ]
     show([dict(zip(COLUMNS, row, strict=True)) for row in rows], as_json=False)
-
-
-def _check(*kinds: bool) -> None:
-    """Raise UsageError unless one of `--plan`, `--first-look`, `--resume`, `--again`, or none, is
-    given."""
-    if kinds.count(True) > 1:
-        raise UsageError(
-            "--plan is of a new run, --resume of an interrupted one, --again of a complete one, "
-            "and --first-look of none: give one of them"
-        )

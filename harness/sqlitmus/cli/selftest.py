@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.cases import make_case, parse_case
 from sqlitmus.cli.options import measured, reporting, save_reports, tell, watched, with_options
 from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
     from sqlitmus.results.report import SelfTest
     from sqlitmus.run.measure.blocks import Ended
-    from sqlitmus.run.processes.progress import Progress
 
 COPIES = 5
 
@@ -41,11 +44,8 @@ def selftest(
 ) -> None:
     """Measure equal copies of one runner as a run measures runners, and count the reports that tell
     them apart; later reports show the result."""
-    from sqlitmus.catalog import definitions
-    from sqlitmus.catalog.cases import make_case, parse_case
     from sqlitmus.compare.subject import copies
     from sqlitmus.run import session
-    from sqlitmus.vocabulary import paths
 
     catalog = definitions.load()
     resolved = copies(runner, COPIES, catalog, paths.tools())
@@ -66,7 +66,7 @@ def selftest(
     )
 
 
-def conclude(ended: "Ended", progress: "Progress", *, json_: bool = False) -> NoReturn:
+def conclude(ended: "Ended", progress: Progress, *, json_: bool = False) -> NoReturn:
     """End a self-test: its lines on stdout and in its report, its result for later reports."""
     from sqlitmus.analysis import analyse, load
     from sqlitmus.analysis.selftest import BLOCKS_NEEDED, self_test

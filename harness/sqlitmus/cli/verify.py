@@ -2,18 +2,19 @@
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.cli.options import tell, warn, with_options
 from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import one_line
-
-if TYPE_CHECKING:
-    from sqlitmus.catalog.definitions import Catalog
-    from sqlitmus.vocabulary import paths
 
 
 @with_options("suite filters cases runners size timeout_s")
@@ -23,16 +24,13 @@ def verify(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
-    from sqlitmus.catalog import definitions
-    from sqlitmus.vocabulary import paths
-
     raise typer.Exit(compare(options, definitions.load(), paths.tools(), json_=json_))
 
 
 def compare(
     options: Options,
-    catalog: "Catalog",
-    tools: "paths.Tools",
+    catalog: Catalog,
+    tools: paths.Tools,
     *,
     json_: bool = False,
     keep_jobs: bool = True,
@@ -41,11 +39,8 @@ def compare(
     `keep_jobs`."""
     from sqlitmus.run.measure.blocks import exit_of
     from sqlitmus.run.plan import planning
-    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.run.verify.answers import verify_at_once, verify_cells
     from sqlitmus.run.verify.context import opened
-    from sqlitmus.vocabulary import paths
-    from sqlitmus.vocabulary.detail import durability
 
     _, mode = options.mode_in(catalog)
     chosen, cells = planning.chosen(options, catalog, mode)

@@ -125,28 +125,23 @@ def _on_battery() -> bool | None:
 def difference(before: Conditions, after: Conditions) -> Rates:
     """Rates between two readings; a counter that fell (a restart, a core gone) gives None."""
     wall_ns = max(0, after.monotonic_ns - before.monotonic_ns)
-    wall_us = wall_ns / 1e3
-    throttled = _grown(before.throttle_count, after.throttle_count)
+
+    def grown(name: str) -> int | None:
+        was, now = getattr(before, name), getattr(after, name)
+        return None if was is None or now is None or now < was else now - was
+
+    throttled = grown("throttle_count")
     batteries = {before.on_battery, after.on_battery}
     return Rates(
         seconds=wall_ns / 1e9,
         load_average=after.load_average,
-        cpu_pressure=_share(_grown(before.cpu_pressure_us, after.cpu_pressure_us), wall_us),
-        io_pressure=_share(_grown(before.io_pressure_us, after.io_pressure_us), wall_us),
-        memory_pressure=_share(
-            _grown(before.memory_pressure_us, after.memory_pressure_us), wall_us
-        ),
-        steal=_share(
-            _grown(before.steal_ticks, after.steal_ticks),
-            _grown(before.cpu_ticks, after.cpu_ticks),
-        ),
+        cpu_pressure=_share(grown("cpu_pressure_us"), wall_ns / 1e3),
+        io_pressure=_share(grown("io_pressure_us"), wall_ns / 1e3),
+        memory_pressure=_share(grown("memory_pressure_us"), wall_ns / 1e3),
+        steal=_share(grown("steal_ticks"), grown("cpu_ticks")),
         throttled=None if throttled is None else throttled > 0,
         on_battery=True if True in batteries else None if None in batteries else False,
     )
-
-
-def _grown(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None or after < before else after - before
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

@@ -89,6 +89,8 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
     boost = system.boost(root)
     cores = system.cores(root)
     clock = system.clock_source(root)
+    load = system.load_average()
+    hyperfine = paths.tools().paths.get("hyperfine")
     return {
         "cpu": cpu_model(root),
         "cores": str(system.usable()),
@@ -103,10 +105,10 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
         "boost": UNKNOWN if boost is None else "on" if boost.on else "off",
         "clock source": clock[0] if clock else UNKNOWN,
         "file system": file_system(database_folder),
-        "load at start": load(),
+        "load at start": UNKNOWN if load is None else f"{load:.2f}",
         "python": platform.python_version(),
         "hyperfine": hyperfine_version() or UNKNOWN,
-        "hyperfine architecture": _hyperfine_architecture() or UNKNOWN,
+        "hyperfine architecture": (hyperfine and of_program(Path(hyperfine))) or UNKNOWN,
         "sqlitmus commit": commit(),
     }
 
@@ -166,22 +168,11 @@ def network(folder: Path) -> str | None:
     return name if name.startswith(NETWORKS) else None
 
 
-def load() -> str:
-    """The load average of the last minute."""
-    now = system.load_average()
-    return UNKNOWN if now is None else f"{now:.2f}"
-
-
 def hyperfine_version() -> str | None:
     """The version of the installed hyperfine; None when there is none."""
     path = paths.tools().paths.get("hyperfine")
     words = _run([path, "--version"]).split() if path else []
     return words[-1] if words else None
-
-
-def _hyperfine_architecture() -> str | None:
-    path = paths.tools().paths.get("hyperfine")
-    return of_program(Path(path)) if path else None
 
 
 def commit(clone: Path | None = None) -> str:

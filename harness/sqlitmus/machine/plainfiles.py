@@ -27,22 +27,6 @@ def size(file: Path) -> int | None:
     return None if status is None else status.st_size
 
 
-def opened(file: Path, most: int) -> BinaryIO:
-    """A regular file of at most `most` bytes, to be read.
-
-    Raises UsageError for any other, and FileNotFoundError.
-    """
-    bytes_ = size(file)
-    if bytes_ is not None and bytes_ > most:
-        raise UsageError(f"{file}: larger than {most // MB} MB, which no run writes")
-    try:
-        return unbounded(file)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-
-
 def unbounded(file: Path) -> BinaryIO:
     """A regular file of any size, to be read; raises UsageError for any other, and OSError."""
     return _open(file, os.O_RDONLY, "rb")
@@ -64,9 +48,19 @@ def named(file: Path) -> BinaryIO:
 
 
 def read(file: Path, most: int) -> bytes:
-    """What `opened` gives, whole."""
-    with opened(file, most) as stream:
-        data = stream.read(most + 1)
+    """A regular file of at most `most` bytes, whole.
+
+    Raises UsageError for any other, and FileNotFoundError.
+    """
+    if (size(file) or 0) > most:
+        raise UsageError(f"{file}: larger than {most // MB} MB, which no run writes")
+    try:
+        with unbounded(file) as stream:
+            data = stream.read(most + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
     if len(data) > most:
         raise UsageError(f"{file}: grows while it is read; wait until it is written")
     return data

@@ -32,6 +32,16 @@ class Check:
     advice: str = ""
 
 
+def judged(
+    name: str,
+    finding: str,
+    advice: str = "",
+    state: Literal["warning", "failure"] = "warning",
+) -> Check:
+    """A check that is ok unless there is something to advise."""
+    return Check(name, state if advice else "ok", finding, advice)
+
+
 # What else the machine does: two snapshots of the processor, the disks and all processes.
 
 
@@ -189,52 +199,44 @@ SLOW_CLOCKS = {"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}
 def governor(root: Path) -> Check:
     """The frequency governors of all cores."""
     governors = system.governors(root)
-    if not governors or governors == ["performance"]:
-        return Check("governor", "ok", governors[0] if governors else UNKNOWN)
-    advice = "sudo cpupower frequency-set -g performance"
-    return Check("governor", "warning", ", ".join(governors), advice)
+    best = governors in ([], ["performance"])
+    advice = "" if best else "sudo cpupower frequency-set -g performance"
+    return judged("governor", ", ".join(governors) or UNKNOWN, advice)
 
 
 def boost(root: Path) -> Check:
     """Turbo, under which the frequency depends on heat and on the other cores."""
     turbo = system.boost(root)
-    if turbo is None or not turbo.on:
-        return Check("boost", "ok", UNKNOWN if turbo is None else "off")
-    finding = "on: the frequency depends on heat and on the other cores"
-    return Check("boost", "warning", finding, turbo.forbid)
+    if turbo and turbo.on:
+        finding = "on: the frequency depends on heat and on the other cores"
+        return judged("boost", finding, turbo.forbid)
+    return judged("boost", "off" if turbo else UNKNOWN)
 
 
 def power(on_battery: bool | None) -> Check:
     """Whether the machine saves power."""
-    if on_battery:
-        return Check("power", "warning", "on battery", "plug in the power supply")
-    return Check("power", "ok", UNKNOWN if on_battery is None else "mains")
+    finding = {None: UNKNOWN, True: "on battery", False: "mains"}[on_battery]
+    return judged("power", finding, "plug in the power supply" if on_battery else "")
 
 
 def threads(root: Path) -> Check:
     """Whether hardware threads share a core, which matters to parallel cases."""
-    counts = system.cores(root)
-    if counts is None:
-        return Check("threads", "ok", UNKNOWN)
-    cores, threads = counts
-    if cores == threads:
-        return Check("threads", "ok", f"{cores} cores, one thread each")
-    finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"
-    return Check("threads", "ok", finding)
+    cores, threads = system.cores(root) or (0, 0)
+    finding = f"{cores} cores, one thread each" if cores else UNKNOWN
+    if cores != threads:
+        finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"
+    return judged("threads", finding)
 
 
 def clock(root: Path, grain_ns: int | None) -> Check:
     """The clock that runners read; `grain_ns` is its smallest step."""
     source, others = system.clock_source(root) or (UNKNOWN, [])
     step = "unknown steps" if grain_ns is None else f"steps of {grain_ns} ns"
-    finding = f"{source}, {step}"
-    if source not in SLOW_CLOCKS and (grain_ns is None or grain_ns <= COARSE_NS):
-        return Check("clock", "ok", finding)
+    advice = "see why there is no finer clock: sudo dmesg | grep -i clocksource"
     if "tsc" in others and source != "tsc":
         advice = f"echo tsc | sudo tee /{system.CLOCKS}/current_clocksource"
-        return Check("clock", "warning", finding, advice)
-    advice = "see why there is no finer clock: sudo dmesg | grep -i clocksource"
-    return Check("clock", "warning", finding, advice)
+    coarse = source in SLOW_CLOCKS or (grain_ns or 0) > COARSE_NS
+    return judged("clock", f"{source}, {step}", advice if coarse else "")
 
 
 def clock_grain_ns(readings: int = 2_000) -> int | None:
@@ -259,26 +261,24 @@ UNWRITTEN_BYTES = 64 * 2**20
 def load(activity: Activity) -> Check:
     """CPU in use, and the busiest processes."""
     if activity.busy is None:
-        return Check("load", "ok", UNKNOWN)
-    finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
-    if activity.busy <= BUSY:
-        return Check("load", "ok", finding)
+        return judged("load", UNKNOWN)
     busiest = [process for process in activity.busiest if process.rate >= NAMED_CORES]
     advice = _close(busiest, lambda cores: f"{100 * cores:.0f} % of a core")
-    return Check("load", "warning", finding, advice or "find out what is busy, with top")
+    advice = advice or "find out what is busy, with top"
+    finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
+    return judged("load", finding, advice if activity.busy > BUSY else "")
 
 
 def steal(activity: Activity, root: Path) -> Check:
     """CPU time that the hypervisor gave to other machines."""
     share = activity.rates.steal
     if share is None:
-        return Check("steal", "ok", UNKNOWN)
+        return judged("steal", UNKNOWN)
     if share > 0:
         finding = f"{100 * share:.1f} % of the CPU time went to other guests of the host"
-        advice = "measure at a quieter hour, or on a host of your own"
-        return Check("steal", "warning", finding, advice)
+        return judged("steal", finding, "measure at a quieter hour, or on a host of your own")
     kind = " (virtual machine)" if system.virtualised(root) else ""
-    return Check("steal", "ok", f"no CPU time taken by other guests{kind}")
+    return judged("steal", f"no CPU time taken by other guests{kind}")
 
 
 def temperature(activity: Activity, root: Path) -> Check:
@@ -288,13 +288,10 @@ def temperature(activity: Activity, root: Path) -> Check:
     findings = [] if hottest is None else [f"{hottest:.0f} °C"]
     if count is not None:
         findings.append(f"throttled {count} times since start-up")
-    finding = ", ".join(findings) or UNKNOWN
+    advice = "let the machine cool down" if hottest is not None and hottest >= HOT_C else ""
     if activity.rates.throttled:
         advice = "let the machine cool down; its cores are being slowed now"
-        return Check("temperature", "warning", finding, advice)
-    if hottest is not None and hottest >= HOT_C:
-        return Check("temperature", "warning", finding, "let the machine cool down")
-    return Check("temperature", "ok", finding)
+    return judged("temperature", ", ".join(findings) or UNKNOWN, advice)
 
 
 def swap(activity: Activity) -> Check:
@@ -302,15 +299,14 @@ def swap(activity: Activity) -> Check:
     used = system.safely(lambda: psutil.swap_memory().used)
     moved, pressure = activity.swapped_bytes, activity.rates.memory_pressure
     if moved is None and pressure is None:
-        return Check("swap", "ok", UNKNOWN)
+        return judged("swap", UNKNOWN)
     finding = f"{(moved or 0) / 2**20:.1f} MiB being moved"
     if used is not None:
         finding = f"{used / 2**30:.1f} GiB in use, {finding}"
-    if not moved and (pressure or 0) <= MEMORY_PRESSURE:
-        return Check("swap", "ok", finding)
-    if pressure is not None:
+    short = moved or (pressure or 0) > MEMORY_PRESSURE
+    if short and pressure is not None:
         finding += f", tasks waited for memory {100 * pressure:.0f} % of the time"
-    return Check("swap", "warning", finding, "close what needs much memory")
+    return judged("swap", finding, "close what needs much memory" if short else "")
 
 
 def disk_traffic(activity: Activity, root: Path) -> Check:
@@ -327,8 +323,7 @@ def disk_traffic(activity: Activity, root: Path) -> Check:
         findings.append(f"{unwritten / 2**20:.0f} MiB to be written")
         if unwritten > UNWRITTEN_BYTES:
             advice.append("run sync")
-    state = "warning" if advice else "ok"
-    return Check("disk traffic", state, ", ".join(findings) or UNKNOWN, "; ".join(advice))
+    return judged("disk traffic", ", ".join(findings) or UNKNOWN, "; ".join(advice))
 
 
 def _per_s(rate: float) -> str:
@@ -377,7 +372,7 @@ def set_up() -> list[Check]:
     hints, provided = paths.tools().missing, tools()
     if paths.NOT_YET + "setup" not in hints.values():
         return [provided, hyperfine()]
-    undone = Check("set-up", "failure", "not done yet", "run ./just setup")
+    undone = judged("set-up", "not done yet", "run ./just setup", "failure")
     return [undone, provided] if provided.state != "ok" else [undone]
 
 
@@ -390,59 +385,49 @@ def tools() -> Check:
         for name, hint in missing.items():
             names.setdefault(hint, []).append(name)
         hints = "; ".join(f"{', '.join(tools)}: {hint}" for hint, tools in names.items())
-        return Check("tools", "warning", f"missing {', '.join(missing)}", hints)
-    return Check("tools", "ok", f"{len(provided.paths)} present")
+        return judged("tools", f"missing {', '.join(missing)}", hints)
+    return judged("tools", f"{len(provided.paths)} present")
 
 
 def hyperfine() -> Check:
     """Whether hyperfine is installed, in a version that has all the options used."""
     version = hyperfine_version()
-    if version is None:
-        return Check("hyperfine", "failure", "not found", "run ./just setup")
-    parts = re.match(r"(\d{1,9})\.(\d{1,9})", version)
-    if parts and tuple(map(int, parts.groups())) >= HYPERFINE_NEEDED:
-        return Check("hyperfine", "ok", version)
+    parts = re.match(r"(\d{1,9})\.(\d{1,9})", version or "")
+    if version and parts and tuple(map(int, parts.groups())) >= HYPERFINE_NEEDED:
+        return judged("hyperfine", version)
     needed = ".".join(map(str, HYPERFINE_NEEDED))
-    finding = f"{version} is not {needed} or newer"
-    return Check("hyperfine", "failure", finding, "run ./just setup")
+    finding = f"{version} is not {needed} or newer" if version else "not found"
+    return judged("hyperfine", finding, "run ./just setup", "failure")
 
 
 def other_run() -> Check:
     """Another run on this machine, of any user and clone."""
     holder = lock.holder()
-    if holder is None:
-        return Check("other run", "ok", "none")
-    return Check("other run", "warning", str(holder), "wait for it to end, or run with --wait")
+    advice = "wait for it to end, or run with --wait" if holder else ""
+    return judged("other run", str(holder or "none"), advice)
 
 
 def memory() -> Check:
     """Whether memory is large enough to keep databases cached."""
     free = system.free_memory()
     if free is None:
-        return Check("memory", "ok", UNKNOWN)
+        return judged("memory", UNKNOWN)
+    advice = "close what needs much memory: databases may not stay in the page cache"
     finding = f"{free / 2**30:.1f} GiB available"
-    if free < MEMORY_NEEDED:
-        advice = "close what needs much memory: databases may not stay in the page cache"
-        return Check("memory", "warning", finding, advice)
-    return Check("memory", "ok", finding)
+    return judged("memory", finding, advice if free < MEMORY_NEEDED else "")
 
 
 def disk(folder: Path) -> Check:
     """Whether the disk has room for databases and their copies."""
     free = system.safely(lambda: psutil.disk_usage(str(folder)).free)
     if free is None:
-        return Check("disk", "ok", UNKNOWN)
-    finding = f"{free / 2**30:.1f} GiB free"
-    if free < DISK_NEEDED:
-        advice = "free some, or set SQLITMUS_TOOLCHAIN elsewhere"
-        return Check("disk", "failure", finding, advice)
-    return Check("disk", "ok", finding)
+        return judged("disk", UNKNOWN)
+    advice = "free some, or set SQLITMUS_TOOLCHAIN elsewhere" if free < DISK_NEEDED else ""
+    return judged("disk", f"{free / 2**30:.1f} GiB free", advice, "failure")
 
 
 def local(folder: Path) -> Check:
     """Whether a sync of a file there reaches a disk of this machine."""
     name = file_system(folder)
-    if name.split()[0].split(".")[0] in NOT_LOCAL:
-        advice = "set SQLITMUS_TOOLCHAIN to a folder on a local disk: syncing means less here"
-        return Check("file system", "warning", name, advice)
-    return Check("file system", "ok", name)
+    advice = "set SQLITMUS_TOOLCHAIN to a folder on a local disk: syncing means less here"
+    return judged("file system", name, advice if name.split()[0].split(".")[0] in NOT_LOCAL else "")

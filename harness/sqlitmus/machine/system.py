@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -153,22 +153,18 @@ def check(pins: list[int]) -> None:
             )
 
 
-@contextmanager
-def pinned(processor: int | None) -> Generator[None]:
+def pinned(processor: int | None) -> AbstractContextManager[None]:
     """Bind the calling thread, and what it starts in the block, to `processor`; None binds nothing.
 
     A process inherits the pin of the thread that starts it, so all of its threads are bound from
     the first instruction. A pin set after the start would come too late.
     """
-    with _within(set() if processor is None else {processor}):
-        yield
+    return _within(set() if processor is None else {processor})
 
 
-@contextmanager
-def away_from(processor: int | None) -> Generator[None]:
+def away_from(processor: int | None) -> AbstractContextManager[None]:
     """Keep the calling thread off `processor`, if there is another that it may use."""
-    with _within(set() if processor is None else set(allowed()) - {processor}):
-        yield
+    return _within(set() if processor is None else set(allowed()) - {processor})
 
 
 @contextmanager
@@ -251,9 +247,8 @@ def cpu_ticks(root: Path) -> tuple[int, int] | None:
 
     The first eight columns of /proc/stat; time of guests is contained in that of users.
     """
-    ticks = [natural(word) for word in row(root, "proc/stat", "cpu")[:TICKS_BEFORE_GUEST]]
-    counts = [count for count in ticks if count is not None]
-    return (sum(counts), counts[-1]) if len(counts) == TICKS_BEFORE_GUEST else None
+    counts = _counts(root).get("")
+    return (sum(counts), counts[-1]) if counts else None
 
 
 def context_switches(root: Path) -> int | None:
@@ -369,24 +364,24 @@ def ticks(root: Path = ROOT) -> Ticks:
     return {
         number: (sum(counts) - sum(counts[i] for i in _IDLE), sum(counts))
         for number, counts in _counts(root).items()
+        if number
     }
 
 
 def away(root: Path = ROOT) -> dict[str, int]:
     """Clock ticks since start-up that interrupts and other guests took, by processor number."""
-    return {number: sum(counts[i] for i in _AWAY) for number, counts in _counts(root).items()}
+    return {n: sum(counts[i] for i in _AWAY) for n, counts in _counts(root).items() if n}
 
 
 def _counts(root: Path) -> dict[str, list[int]]:
-    """The columns of each processor in /proc/stat."""
+    """The columns of each processor in /proc/stat, by its number; of all of them by ""."""
     by_processor: dict[str, list[int]] = {}
     for line in text(root, "proc/stat").splitlines():
-        name, *words = line.split()
+        name, *words = line.split() or [""]
         counts = [natural(word) for word in words[:TICKS_BEFORE_GUEST]]
         parsed = [count for count in counts if count is not None]
-        number = name.removeprefix("cpu")
-        if name != number and number.isdigit() and len(parsed) == TICKS_BEFORE_GUEST:
-            by_processor[number] = parsed
+        if re.fullmatch(r"cpu\d*", name) and len(parsed) == TICKS_BEFORE_GUEST:
+            by_processor[name.removeprefix("cpu")] = parsed
     return by_processor
 
 

@@ -3,6 +3,7 @@ unknown origin.
 """
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -86,14 +87,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 def json_text(text: str) -> str:
     """JSON with escapes for such characters, which says the same."""
-    return _HIDDEN.sub(lambda match: _escape(ord(match[0])), text)
-
-
-def _escape(code: int) -> str:
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 # Messages for names that do not exist, with the nearest that do.

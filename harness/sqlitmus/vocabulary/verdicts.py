@@ -1,9 +1,15 @@
-"""What may be said of a comparison, and of a published figure: each word once, with all that is
-ever shown of it.
+"""What may be said of a comparison, and of a published figure: each word once; `verdicts.toml` has
+all that is ever shown of it.
 """
 
+import tomllib
 from enum import StrEnum
-from typing import Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Self
+
+_TABLE: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
 
 RunKind = Literal["suite", "compare", "claims", "advise", "selftest"]
 Role = Literal["runner", "floor", "oracle", "variant"]
@@ -64,83 +70,22 @@ class Verdict(StrEnum):
     amount: str
     meaning: str
 
-    def __new__(
-        cls,
-        words: str,
-        letter: str,
-        symbols: str,
-        side: Side,
-        rank: int,
-        meaning: str,
-    ) -> Self:
-        """`symbols` are the symbol and its ASCII form, with a space between them."""
+    def __new__(cls, words: str) -> Self:
+        """The verdict of these words, with its row of the table."""
         verdict = str.__new__(cls, words)
         verdict._value_ = words
-        verdict.letter = letter
-        verdict.symbol, verdict.ascii = symbols.split()
-        verdict.side = side
+        vars(verdict).update(_TABLE["verdict"][words])
         verdict.material = words.startswith("materially ")
-        verdict.rank = rank
         verdict.amount = words.replace("faster", "less").replace("slower", "more")
-        verdict.meaning = meaning
         return verdict
 
-    MATERIALLY_FASTER = (
-        "materially faster",
-        "F",
-        "▲ ++",
-        "faster",
-        3,
-        "the gain is resolved, and it is larger than the margin",
-    )
-    FASTER = (
-        "faster",
-        "f",
-        "△ +",
-        "faster",
-        2,
-        "the gain is resolved; it may be smaller than the margin",
-    )
-    EQUIVALENT = (
-        "equivalent",
-        "e",
-        "≈ =",
-        "equivalent",
-        6,
-        "any difference is smaller than the margin",
-    )
-    SLOWER = (
-        "slower",
-        "s",
-        "▽ -",
-        "slower",
-        1,
-        "the loss is resolved; it may be smaller than the margin",
-    )
-    MATERIALLY_SLOWER = (
-        "materially slower",
-        "S",
-        "▼ --",
-        "slower",
-        0,
-        "the loss is resolved, and it is larger than the margin",
-    )
-    NOT_RESOLVED = (
-        "not resolved",
-        "n",
-        "? ?",
-        "undecided",
-        4,
-        "no significant difference in this run: that is not “the same”",
-    )
-    NOT_TESTABLE = (
-        "not testable",
-        "t",
-        "· .",
-        "undecided",
-        5,
-        "too few blocks, or no interval, for any verdict",
-    )
+    MATERIALLY_FASTER = "materially faster"
+    FASTER = "faster"
+    EQUIVALENT = "equivalent"
+    SLOWER = "slower"
+    MATERIALLY_SLOWER = "materially slower"
+    NOT_RESOLVED = "not resolved"
+    NOT_TESTABLE = "not testable"
 
     @property
     def code(self) -> int:
@@ -150,7 +95,8 @@ class Verdict(StrEnum):
     @property
     def opposite(self) -> "Verdict":
         """The verdict with runner and reference exchanged."""
-        return _OPPOSITE[self]
+        exchanged = {"faster": "slower", "slower": "faster"}.get(self.side, "")
+        return Verdict(self.replace(self.side, exchanged)) if exchanged else self
 
     @property
     def different(self) -> bool:
@@ -161,16 +107,6 @@ class Verdict(StrEnum):
     def style(self) -> str:
         """The style class of the verdict's side."""
         return STYLES[self.side]
-
-
-def _opposite(verdict: Verdict) -> Verdict:
-    exchanged: dict[Side, Side] = {"faster": "slower", "slower": "faster"}
-    side = exchanged.get(verdict.side)
-    same = (v for v in Verdict if v.side == side and v.material == verdict.material)
-    return next(same, verdict)
-
-
-_OPPOSITE = {verdict: _opposite(verdict) for verdict in Verdict}
 
 
 Style = Literal["same", "near", "other", "turned", "open"]
@@ -192,24 +128,23 @@ class ClaimWord(StrEnum):
     tallies.
 
     `symbol` stands for the word in tables, `ascii` in plain ones; `style` is its style class,
-    `lesson` which of a claim's lessons it calls for, `meaning` what the legend says. The signs of a
-    claim's rows, in a line, are its strip.
+    `lesson` which of a claim's lessons it calls for, `meaning` what the legend says. `decides` is
+    the place in what decides a claim: what refutes it outweighs what agrees, and that what is open.
+    The signs of a claim's rows, in a line, are its strip.
     """
 
     symbol: str
     ascii: str
     style: Style
     lesson: LessonName
+    decides: int
     meaning: str
 
-    def __new__(
-        cls, word: str, symbols: str, style: Style, lesson: LessonName, meaning: str
-    ) -> Self:
-        """`symbols` are the symbol and its ASCII form, with a space between them."""
+    def __new__(cls, word: str) -> Self:
+        """The word, with its row of the table."""
         made = str.__new__(cls, word)
         made._value_ = word
-        made.symbol, made.ascii = symbols.split()
-        made.style, made.lesson, made.meaning = style, lesson, meaning
+        vars(made).update(_TABLE["claim"][word])
         return made
 
     @property
@@ -217,85 +152,12 @@ class ClaimWord(StrEnum):
         """The word where it stands beside what it is of: "smaller", "not testable"."""
         return self.removesuffix(" than published").removesuffix(" here")
 
-    REPRODUCED = (
-        "reproduced",
-        "\u25a0 #",
-        "same",
-        "reproduced",
-        "the whole interval counts as published",
-    )
-    COMPATIBLE = (
-        "compatible",
-        "\u25a3 +",
-        "near",
-        "compatible",
-        "an effect in the published direction; its size is not precise enough to compare",
-    )
-    SMALLER = (
-        "smaller than published",
-        "\u25ea v",
-        "other",
-        "different",
-        "the whole interval lies below what counts as published",
-    )
-    LARGER = (
-        "larger than published",
-        "\u25e9 ^",
-        "other",
-        "larger",
-        "the whole interval lies above what counts as published",
-    )
-    NO_EFFECT = (
-        "no effect",
-        "\u2715 x",
-        "turned",
-        "reversed",
-        "an effect was published; here the whole interval lies within the margin of 1",
-    )
-    REVERSED = (
-        "reversed",
-        "\u21c4 <",
-        "turned",
-        "reversed",
-        "a significant effect in the other direction",
-    )
-    OTHER_WORK = (
-        "not the same work",
-        "\u2260 !",
-        "turned",
-        "other_work",
-        "the authors\u2019 own programs give another figure here: this is no word on them",
-    )
-    NOT_RESOLVED = (
-        "not resolved",
-        "\u25a1 ?",
-        "open",
-        "unresolved",
-        "the interval includes 1 and some of what counts as published",
-    )
-    NOT_TESTABLE = (
-        "not testable here",
-        "\u2205 0",
-        "open",
-        "untestable",
-        "not measured here, for the reason given",
-    )
-
-    @property
-    def decides(self) -> int:
-        """The place in what decides a claim: what refutes it outweighs what agrees, and that what
-        is open."""
-        return DECISIVE.index(self)
-
-
-DECISIVE = [
-    ClaimWord.OTHER_WORK,
-    ClaimWord.REVERSED,
-    ClaimWord.NO_EFFECT,
-    ClaimWord.SMALLER,
-    ClaimWord.LARGER,
-    ClaimWord.REPRODUCED,
-    ClaimWord.COMPATIBLE,
-    ClaimWord.NOT_RESOLVED,
-    ClaimWord.NOT_TESTABLE,
-]
+    REPRODUCED = "reproduced"
+    COMPATIBLE = "compatible"
+    SMALLER = "smaller than published"
+    LARGER = "larger than published"
+    NO_EFFECT = "no effect"
+    REVERSED = "reversed"
+    OTHER_WORK = "not the same work"
+    NOT_RESOLVED = "not resolved"
+    NOT_TESTABLE = "not testable here"

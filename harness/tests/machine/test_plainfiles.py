@@ -14,7 +14,6 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and mod
 
 DEEDS: dict[str, Callable[[Path], object]] = {
     "size": plainfiles.size,
-    "opened": lambda file: plainfiles.opened(file, 100),
     "read": lambda file: plainfiles.read(file, 100),
     "changeable": plainfiles.changeable,
     "replace": lambda file: plainfiles.replace(file, b"new"),
@@ -54,7 +53,7 @@ def test_a_link_that_appears_after_the_look_is_not_followed(
     file.symlink_to(diary)
     monkeypatch.setattr(Path, "lstat", Path.stat)
     with refused("cannot be read: Too many levels of symbolic links"):
-        plainfiles.opened(file, 100)
+        plainfiles.read(file, 100)
     assert diary.read_text() == "my diary"
 
 
@@ -74,7 +73,7 @@ def test_a_file_with_a_second_name_is_replaced_alone(tmp_path: Path, diary: Path
 def test_sizes_are_bounded(diary: Path) -> None:
     assert plainfiles.read(diary, 8) == b"my diary"
     with refused("larger than 0 MB, which no run writes"):
-        plainfiles.opened(diary, 7)
+        plainfiles.read(diary, 7)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
