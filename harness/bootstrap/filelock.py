@@ -3,11 +3,8 @@
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-
-POLL_S = 0.2
 
 
 @contextlib.contextmanager
@@ -18,10 +15,9 @@ def exclusive(path: Path, on_wait: Callable[[str], None]) -> Generator[int]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
-        if not _try_lock(file.fileno()):
+        if not lock(file.fileno()):
             on_wait(_holder(path))
-            while not _try_lock(file.fileno()):
-                time.sleep(POLL_S)
+            lock(file.fileno(), wait=True)
         path.with_suffix(".pid").write_text(str(os.getpid()), "utf-8")
         yield file.fileno()  # closing the file lets the lock go
 
@@ -36,19 +32,26 @@ def _holder(path: Path) -> str:
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+    _PLACE = 2**30  # far behind a text, because Windows lets nobody read a locked byte
+
+    def lock(descriptor: int, *, wait: bool = False) -> bool:
+        """Whether this process holds the file's lock now; with `wait` once it does."""
+        while True:
+            os.lseek(descriptor, _PLACE, os.SEEK_SET)
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            except OSError:  # LK_LOCK gives up after ten seconds
+                if not wait:
+                    return False
+            else:
+                return True
 else:
     import fcntl
 
-    def _try_lock(descriptor: int) -> bool:
+    def lock(descriptor: int, *, wait: bool = False) -> bool:
+        """Whether this process holds the file's lock now; with `wait` once it does."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             return False
         return True

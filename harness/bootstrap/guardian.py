@@ -73,7 +73,7 @@ def _marked(ours: Callable[[str], bool]) -> set[int]:
     """Processes whose mark is `ours`, and all their descendants, whatever their environment."""
     names = (entry.name for entry in Path("/proc").iterdir())
     pids = {int(name) for name in names if name.isdigit()} - {os.getpid()}
-    family = {pid for pid in pids if (theirs := _mark_of(pid)) and ours(theirs)}
+    family = {pid for pid in pids if (theirs := variable(pid, VARIABLE)) and ours(theirs)}
     if not family:
         return family
     parents = {pid: int(words[1]) for pid in pids if (words := _status(pid)) and words[0] != "Z"}
@@ -82,15 +82,17 @@ def _marked(ours: Callable[[str], bool]) -> set[int]:
     return family
 
 
-def _mark_of(pid: int) -> str | None:
+def variable(pid: int, name: str) -> str | None:
+    """What the process `pid` was started with as its environment's `name`; None where the system
+    does not tell, or it has none."""
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123
             variables = file.read().split(b"\0")
     except OSError:  # it has ended, or is another user's
         return None
-    name = f"{VARIABLE}=".encode()
-    values = [text[len(name) :] for text in variables if text.startswith(name)]
-    return values[0].decode("ascii", "replace") if values else None
+    start = f"{name}=".encode()
+    values = [text[len(start) :] for text in variables if text.startswith(start)]
+    return values[0].decode("utf-8", "replace") if values else None
 
 
 def _status(pid: int | str) -> list[str]:

@@ -71,13 +71,13 @@ def report(
 def _merged(merged: "Merged", machine: str | None, format_: str, reference: str | None) -> str:
     """A merged run's report, or that of one of its machines."""
     from sqlitmus.machines.report import merged_report
-    from sqlitmus.machines.survey import machine_report, no_page, reference_of, surveys
+    from sqlitmus.machines.survey import machine_report, reference_of, surveys
     from sqlitmus.render.html.page import pack
 
     if machine is None:
         check_format(format_, MERGED_FORMATS, "a merged run has no format")
         against = reference_of(merged, reference)
-        surveyed = list(surveys(merged, against, pack if format_ == "html" else no_page))
+        surveyed = list(surveys(merged, against, pack if format_ == "html" else None))
         report = merged_report(merged, surveyed, against)
         return text_of(report, format_, [each.page for each in surveyed])
     named = {each.name: each for each in merged.machines}

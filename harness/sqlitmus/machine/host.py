@@ -20,11 +20,7 @@ NAMES = {
     "x86_64": "x64",
     "amd64": "x64",
     "aarch64": "arm64",
-    "x86": "ia32",
-    "i386": "ia32",
-    "i486": "ia32",
-    "i586": "ia32",
-    "i686": "ia32",
+    **dict.fromkeys(("x86", "i386", "i486", "i586", "i686"), "ia32"),
 }
 
 # e_machine of ELF, cputype of Mach-O, IMAGE_FILE_MACHINE of Windows

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bootstrap.filelock import lock
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import one_line
 
@@ -26,32 +27,6 @@ MOST_READ = 4096
 MOST_SHOWN = 200
 START_TOLERANCE_S = 5.0
 GUARDIAN_S = 5.0
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _PLACE = 2**30  # far behind the text, because Windows lets nobody read a locked byte
-
-    def _lock(handle: int, *, wait: bool) -> bool:
-        while True:
-            os.lseek(handle, _PLACE, os.SEEK_SET)
-            try:
-                msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-            except OSError:  # LK_LOCK gives up after ten seconds
-                if not wait:
-                    return False
-            else:
-                return True
-
-else:
-    import fcntl
-
-    def _lock(handle: int, *, wait: bool) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
 
 class Holder(BaseModel):
@@ -163,7 +138,7 @@ def _opened(file: Path) -> Generator[int]:
 def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         raise NotFit(f"{place()}: no ordinary file. Remove it, or name another with SQLITMUS_LOCK.")
-    if _lock(handle, wait=False) or _left_by_the_dead(handle):
+    if lock(handle) or _left_by_the_dead(handle):
         return
     record = _record()
     if record and not _lives(record):
@@ -175,14 +150,14 @@ def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
             f"{who}. Two runs at once would disturb each other. Wait for it to end, or add --wait."
         )
     say(f"waiting: {who}")
-    _lock(handle, wait=True)
+    lock(handle, wait=True)
 
 
 def _left_by_the_dead(handle: int) -> bool:
     """Whether the lock came free while a killed run's guardian was ending what that run left."""
     end = time.monotonic() + GUARDIAN_S
     while (record := _record()) and not _lives(record) and time.monotonic() < end:
-        if _lock(handle, wait=False):
+        if lock(handle):
             return True
         time.sleep(0.02)
     return False

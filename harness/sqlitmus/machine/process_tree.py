@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager, suppress
 
 import psutil
 
+from bootstrap import guardian
 from bootstrap.guarded import end_orphans, guarded
-from bootstrap.guardian import start_of
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import counted, one_line, some
 
@@ -176,17 +176,7 @@ def waited_ns(thread: int) -> int:
     return 0
 
 
-def variable(pid: int, name: str) -> str | None:
-    """What the process `pid` was started with as its environment's `name`; None where the system
-    does not tell, or it has none."""
-    with suppress(OSError, ValueError):
-        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
-            pairs = dict(
-                entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry
-            )
-        value = pairs.get(name.encode())
-        return None if value is None else value.decode("utf-8", "replace")
-    return None
+variable = guardian.variable
 
 
 def _signal(leader: int, number: signal.Signals) -> None:
@@ -280,7 +270,7 @@ def of_the_dead() -> int:
     Raises NotFit when something cannot be ended.
     """
     ended = end_orphans(PATIENCE_S)
-    if alive := [pid for pid in ended if start_of(pid) is not None]:
+    if alive := [pid for pid in ended if guardian.start_of(pid) is not None]:
         raise _unending(alive)
     return len(ended)
 

@@ -66,15 +66,11 @@ class Survey:
     page: bytes
 
 
-def no_page(_: Report) -> bytes:
-    """No page is wanted of a machine; processes take only functions of a module."""
-    return b""
-
-
 def surveys(
-    merged: Merged, reference: str, pack: Callable[[Report], bytes] = no_page
+    merged: Merged, reference: str, pack: Callable[[Report], bytes] | None = None
 ) -> Iterator[Survey]:
-    """The survey of each machine, in order; `pack` gets its report in its process."""
+    """The survey of each machine, in order; `pack`, a function of a module, gets its report in its
+    process."""
     jobs = (repeat(merged.file), merged.machines, repeat(reference), repeat(pack))
     workers = min(system.usable(), len(merged.machines))
     if workers < 2:
@@ -86,9 +82,9 @@ def surveys(
 
 
 def survey(
-    file: Path, machine: MergedMachine, reference: str, pack: Callable[[Report], bytes]
+    file: Path, machine: MergedMachine, reference: str, pack: Callable[[Report], bytes] | None
 ) -> Survey:
-    """The survey of one machine."""
+    """The survey of one machine; without `pack` it has no page."""
     run, report = machine_report(file, machine, reference)
     foreign = list(emulated(run))
     versions: dict[str, list[str]] = {}
@@ -113,7 +109,8 @@ def survey(
         scheme=run.plan.actual_scheme(),
     )
     answers = _answers(report, reference, foreign)
-    return Survey(about, report, answers, _estimates(run, reference, foreign), pack(report))
+    page = pack(report) if pack else b""
+    return Survey(about, report, answers, _estimates(run, reference, foreign), page)
 
 
 def _answers(report: Report, reference: str, foreign: list[str]) -> dict[Place, Answer]:

@@ -3,7 +3,6 @@ of them.
 """
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -123,14 +122,11 @@ def read(root: object, path: str) -> float | None:
     return root
 
 
-def _table() -> Iterator[Figure]:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    row = TypeAdapter(Figure)
-    for name, of in tomllib.loads(text).items():
-        yield row.validate_python({"name": name, **of})
-
-
-FIGURES = tuple(_table())
+_ROW = TypeAdapter(Figure)
+FIGURES = tuple(
+    _ROW.validate_python({"name": name, **of})
+    for name, of in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+)
 
 
 def named(name: str) -> Figure:

@@ -83,18 +83,13 @@ class Tools:
 
 def tools() -> Tools:
     """The tools that the set-up installed, from the file that `$SQLITMUS_PATHS` names."""
-    paths = {"python": sys.executable}
-    missing: dict[str, str] = {}
     name = os.environ.get("SQLITMUS_PATHS")
-    if not name:
-        return Tools(paths, missing)
+    entries: dict[str, dict[str, str]] = {}
     try:
-        entries = json.loads(Path(name).read_text(encoding="utf-8"))
+        if name:
+            entries = json.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NotFit(f"{name}: {error}. Run ./just setup.") from error
-    for tool, entry in entries.items():
-        if "path" in entry:
-            paths[tool] = entry["path"]
-        else:
-            missing[tool] = entry["missing"]
-    return Tools(paths, missing)
+    paths = {tool: entry["path"] for tool, entry in entries.items() if "path" in entry}
+    missing = {tool: entry["missing"] for tool, entry in entries.items() if "path" not in entry}
+    return Tools({"python": sys.executable, **paths}, missing)
