@@ -34,6 +34,12 @@ class Bench:
         path.chmod(0o755)
         return path
 
+    def compilers(self, cargo: str) -> None:
+        """Put Rust with this `cargo`, a C compiler and what scripts need on PATH."""
+        shell = {tool: f'exec /bin/{tool} "$@"' for tool in ("mkdir", "sh")}
+        for name, script in {"cargo": cargo, "cc": "", "rustc": "echo rustc 1", **shell}.items():
+            self.tool(name, script)
+
     def ensure(self, *steps: Step) -> dict[str, State]:
         """Run set-up for these steps."""
         return ensure(steps, self.context, Progress(self.said))

@@ -1,7 +1,6 @@
 """better-sqlite3 compiled twice: from what, with what, and what is said of a build that fails."""
 
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,9 +8,7 @@ from bootstrap import npm_steps
 from bootstrap.addon_steps import BETTER_SQLITE3
 from bootstrap.engine import log_of
 from bootstrap.paths import entry
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
+from tests.bootstrap.conftest import Bench
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it is built on Linux only")
 
@@ -32,7 +29,7 @@ echo "$asked" > "$2"
 """
 
 
-def package(bench: "Bench") -> None:
+def package(bench: Bench) -> None:
     """What npm installs of better-sqlite3 and Node, and two compilers."""
     bench.tool("npm", NPM)
     for file in ("package.json", "package-lock.json"):
@@ -41,7 +38,7 @@ def package(bench: "Bench") -> None:
         bench.tool(name, COMPILER)
 
 
-def test_better_sqlite3_is_built_twice_and_only_the_threading_mode_differs(bench: "Bench") -> None:
+def test_better_sqlite3_is_built_twice_and_only_the_threading_mode_differs(bench: Bench) -> None:
     package(bench)
     state = bench.ensure(npm_steps.NPM, BETTER_SQLITE3)["better-sqlite3"]
     assert state.missing is None
@@ -68,7 +65,7 @@ def test_better_sqlite3_is_built_twice_and_only_the_threading_mode_differs(bench
         assert made.parent.name == "node_modules", "or Deno takes it for modules"
 
 
-def test_a_build_that_fails_is_missing_with_what_the_compiler_said_last(bench: "Bench") -> None:
+def test_a_build_that_fails_is_missing_with_what_the_compiler_said_last(bench: Bench) -> None:
     package(bench)
     bench.tool("cc", "echo 'x.c:1: error: no room'; echo '   |  ^~~'; exit 1")
     state = bench.ensure(npm_steps.NPM, BETTER_SQLITE3)["better-sqlite3"]
@@ -78,7 +75,7 @@ def test_a_build_that_fails_is_missing_with_what_the_compiler_said_last(bench: "
     )
 
 
-def test_without_its_sources_better_sqlite3_is_not_built(bench: "Bench") -> None:
+def test_without_its_sources_better_sqlite3_is_not_built(bench: Bench) -> None:
     package(bench)
     bench.tool("npm", "exit 1")
     state = bench.ensure(npm_steps.NPM, BETTER_SQLITE3)["better-sqlite3"]

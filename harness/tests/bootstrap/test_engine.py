@@ -7,22 +7,19 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bootstrap.commands import Commands, InterruptedStepError, StepError
 from bootstrap.filelock import exclusive
 from bootstrap.step import RECORD, key_of, look
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
+from tests.bootstrap.conftest import Bench
 
 HARNESS = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
 
 
-def test_a_step_whose_inputs_are_unchanged_is_left_alone(bench: "Bench") -> None:
+def test_a_step_whose_inputs_are_unchanged_is_left_alone(bench: Bench) -> None:
     first = bench.ensure(bench.step("one"))
     said = bench.said.getvalue()
     second = bench.ensure(bench.step("one"))
@@ -31,7 +28,7 @@ def test_a_step_whose_inputs_are_unchanged_is_left_alone(bench: "Bench") -> None
     assert bench.said.getvalue() == said, "a set-up with nothing to do is silent"
 
 
-def test_a_changed_input_makes_the_step_again_and_keeps_the_other_folder(bench: "Bench") -> None:
+def test_a_changed_input_makes_the_step_again_and_keeps_the_other_folder(bench: Bench) -> None:
     old = bench.ensure(bench.step("one", fact="old"))["one"].path("one")
     new = bench.ensure(bench.step("one", fact="new"))["one"].path("one")
     assert bench.made == ["one", "one"]
@@ -40,7 +37,7 @@ def test_a_changed_input_makes_the_step_again_and_keeps_the_other_folder(bench: 
     assert (old.read_text("utf-8"), new.read_text("utf-8")) == ("old", "new")
 
 
-def test_a_half_made_folder_is_made_anew(bench: "Bench") -> None:
+def test_a_half_made_folder_is_made_anew(bench: Bench) -> None:
     path = bench.ensure(bench.step("one"))["one"].path("one")
     assert path is not None
     (path.parent / RECORD).unlink()
@@ -50,7 +47,7 @@ def test_a_half_made_folder_is_made_anew(bench: "Bench") -> None:
     assert not (path.parent / "leftover").exists()
 
 
-def test_a_binary_that_was_deleted_is_made_anew(bench: "Bench") -> None:
+def test_a_binary_that_was_deleted_is_made_anew(bench: Bench) -> None:
     path = bench.ensure(bench.step("one"))["one"].path("one")
     assert path is not None
     path.unlink()
@@ -59,7 +56,7 @@ def test_a_binary_that_was_deleted_is_made_anew(bench: "Bench") -> None:
     assert path.exists()
 
 
-def test_a_missing_tool_is_told_and_the_others_go_on(bench: "Bench") -> None:
+def test_a_missing_tool_is_told_and_the_others_go_on(bench: Bench) -> None:
     states = bench.ensure(bench.step("one", missing="cargo not found"), bench.step("two"))
     assert states["one"].missing == "cargo not found"
     assert states["two"].ready
@@ -67,7 +64,7 @@ def test_a_missing_tool_is_told_and_the_others_go_on(bench: "Bench") -> None:
     assert "one                    missing: cargo not found" in bench.said.getvalue()
 
 
-def test_a_failing_command_is_told_with_the_end_of_its_log(bench: "Bench") -> None:
+def test_a_failing_command_is_told_with_the_end_of_its_log(bench: Bench) -> None:
     failing = bench.tool("failing", "echo first; echo the reason >&2; exit 7")
     log = bench.context.logs / "one.log"
     step = bench.step(
@@ -85,7 +82,7 @@ def test_a_failing_command_is_told_with_the_end_of_its_log(bench: "Bench") -> No
     assert "| the reason" in said
 
 
-def test_a_failed_step_is_tried_again(bench: "Bench") -> None:
+def test_a_failed_step_is_tried_again(bench: Bench) -> None:
     def fail(*_: object) -> None:
         raise StepError("no network")
 
@@ -93,9 +90,7 @@ def test_a_failed_step_is_tried_again(bench: "Bench") -> None:
     assert bench.ensure(bench.step("one"))["one"].ready
 
 
-def test_independent_steps_run_side_by_side(
-    bench: "Bench", monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_independent_steps_run_side_by_side(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     both = threading.Barrier(2, timeout=20)
 
@@ -107,7 +102,7 @@ def test_independent_steps_run_side_by_side(
     assert states["two"].ready
 
 
-def test_stopping_ends_a_command_and_what_it_started(bench: "Bench", tmp_path: Path) -> None:
+def test_stopping_ends_a_command_and_what_it_started(bench: Bench, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     # both processes hold the pipe open, so that its end tells that both are gone

@@ -9,16 +9,13 @@ from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bootstrap import guardian
 from bootstrap.filelock import exclusive
+from tests.bootstrap.conftest import Bench
 from tests.fakes.clone import running, until
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux marks")
 DEADLINE_S = 10.0
@@ -67,7 +64,7 @@ class Killed:
         return bool(select.select([self.pipe], [], [], DEADLINE_S)[0]) and not os.read(self.pipe, 1)
 
 
-def killed(bench: "Bench", *, with_guardian: bool, program: str = SET_UP) -> Generator[Killed]:
+def killed(bench: Bench, *, with_guardian: bool, program: str = SET_UP) -> Generator[Killed]:
     """Kill a set-up, and its guardian, too, while its command and a session of that run."""
     pipe = bench.tools / "pipe"
     os.mkfifo(pipe)
@@ -105,30 +102,30 @@ def guardian_of(pid: int) -> int | None:
 
 
 @pytest.fixture
-def killed_set_up(bench: "Bench") -> Generator[Killed]:
+def killed_set_up(bench: Bench) -> Generator[Killed]:
     yield from killed(bench, with_guardian=False)
 
 
 @pytest.fixture
-def killed_with_guardian(bench: "Bench", monkeypatch: pytest.MonkeyPatch) -> Generator[Killed]:
+def killed_with_guardian(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Generator[Killed]:
     # a mark of its own, else a session of another test may be the one that ends it
     monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_A_TEST")
     yield from killed(bench, with_guardian=True)
 
 
 def test_what_a_killed_set_up_started_ends_before_its_lock_is_free(
-    bench: "Bench", killed_set_up: Killed
+    bench: Bench, killed_set_up: Killed
 ) -> None:
     with exclusive(bench.context.toolchain / "lock", lambda _: None):
         assert killed_set_up.gone()
 
 
-def test_a_first_look_ends_with_the_command_that_waits_for_it(bench: "Bench") -> None:
+def test_a_first_look_ends_with_the_command_that_waits_for_it(bench: Bench) -> None:
     for command in killed(bench, with_guardian=False, program=FIRST_LOOK):
         assert command.gone()
 
 
-def test_what_was_half_made_is_made_anew(bench: "Bench", killed_set_up: Killed) -> None:
+def test_what_was_half_made_is_made_anew(bench: Bench, killed_set_up: Killed) -> None:
     (half,) = (bench.context.toolchain / "one").iterdir()
     assert (half / "half").exists()
     assert bench.ensure(bench.step("one"))["one"].ready
@@ -138,14 +135,14 @@ def test_what_was_half_made_is_made_anew(bench: "Bench", killed_set_up: Killed) 
 
 
 def test_what_killed_set_up_and_guardian_left_is_ended_by_the_next(
-    bench: "Bench", killed_with_guardian: Killed
+    bench: Bench, killed_with_guardian: Killed
 ) -> None:
     bench.ensure(bench.step("one"))
     assert killed_with_guardian.gone()
     assert "ended what a killed run or set-up had left running: " in bench.said.getvalue()
 
 
-def test_a_set_up_that_ends_has_no_guardian_any_more(bench: "Bench") -> None:
+def test_a_set_up_that_ends_has_no_guardian_any_more(bench: Bench) -> None:
     guardians: list[int | None] = []
 
     def look(*_: object) -> None:

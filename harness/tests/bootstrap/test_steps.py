@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +17,7 @@ from bootstrap.paths import entry, just_environ, link_modules, write_paths
 from bootstrap.python_steps import PYTHON
 from bootstrap.step import Entry, Step, look
 from bootstrap.steps import STEPS
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
+from tests.bootstrap.conftest import Bench
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
 
@@ -40,18 +37,18 @@ package @oven/bun-linux-x64-musl bin/bun 1.4.0
 """
 
 
-def crate(bench: "Bench") -> None:
+def crate(bench: Bench) -> None:
     bench.write("runners/rust/Cargo.toml", "[package]")
     bench.write("runners/rust/src/main.rs", "fn main() {}")
 
 
-def key(step: Step, bench: "Bench") -> Path:
+def key(step: Step, bench: Bench) -> Path:
     folder = look(step, bench.context).folder
     assert folder is not None
     return folder
 
 
-def test_tools_that_are_absent_give_their_hint(bench: "Bench") -> None:
+def test_tools_that_are_absent_give_their_hint(bench: Bench) -> None:
     crate(bench)
     bench.write("runners/dotnet/sqlitmus-dotnet.csproj")
     reasons = {
@@ -65,7 +62,7 @@ def test_tools_that_are_absent_give_their_hint(bench: "Bench") -> None:
     }
 
 
-def test_cargo_without_a_c_compiler_is_not_enough_for_the_rust_runner(bench: "Bench") -> None:
+def test_cargo_without_a_c_compiler_is_not_enough_for_the_rust_runner(bench: Bench) -> None:
     crate(bench)
     bench.tool("cargo", "")
     assert "no C compiler found" in (look(RUST, bench.context).missing or "")
@@ -73,7 +70,7 @@ def test_cargo_without_a_c_compiler_is_not_enough_for_the_rust_runner(bench: "Be
     assert look(RUST, bench.context).missing is None
 
 
-def test_an_older_dotnet_sdk_is_not_enough(bench: "Bench") -> None:
+def test_an_older_dotnet_sdk_is_not_enough(bench: Bench) -> None:
     bench.write("runners/dotnet/sqlitmus-dotnet.csproj")
     bench.tool("dotnet", "echo '9.0.100 [/usr/sdk]'")
     assert ".NET SDK 10 not found" in (look(DOTNET, bench.context).missing or "")
@@ -82,7 +79,7 @@ def test_an_older_dotnet_sdk_is_not_enough(bench: "Bench") -> None:
 
 
 def test_a_tool_is_asked_for_its_version_once_until_it_changes(
-    bench: "Bench", tmp_path: Path
+    bench: Bench, tmp_path: Path
 ) -> None:
     crate(bench)
     folder = bench.context.clone / "runners/rust"
@@ -94,20 +91,14 @@ def test_a_tool_is_asked_for_its_version_once_until_it_changes(
     assert (tmp_path / "asked").read_text("utf-8") == "asked\n" * 2
 
 
-def test_the_rust_key_follows_sources_and_compiler_only(bench: "Bench") -> None:
+def test_the_rust_key_follows_sources_and_compiler_only(bench: Bench) -> None:
     crate(bench)
-    for name, script in (("cargo", ""), ("cc", ""), ("rustc", "echo rustc 1")):
-        bench.tool(name, script)
+    bench.compilers("")
     keys = [key(RUST, bench)]
     bench.write("runners/rust/runner.toml", "not compiled")
     assert key(RUST, bench) == keys[0]
-    for name in (
-        "src/main.rs",
-        "src/deep/module.rs",
-        "build.rs",
-        "Cargo.lock",
-        ".cargo/config.toml",
-    ):
+    sources = ("src/main.rs", "src/deep/module.rs", "build.rs", "Cargo.lock", ".cargo/config.toml")
+    for name in sources:
         bench.write(f"runners/rust/{name}", "changed")
         keys.append(key(RUST, bench))
     bench.tool("rustc", "echo rustc 2 is longer")
@@ -115,7 +106,7 @@ def test_the_rust_key_follows_sources_and_compiler_only(bench: "Bench") -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_the_dotnet_key_follows_package_versions_and_not_build_output(bench: "Bench") -> None:
+def test_the_dotnet_key_follows_package_versions_and_not_build_output(bench: Bench) -> None:
     bench.write("runners/dotnet/sqlitmus-dotnet.csproj")
     bench.tool("dotnet", "echo '10.0.401 [/usr/sdk]'")
     before = key(DOTNET, bench)
@@ -129,7 +120,7 @@ def test_the_dotnet_key_follows_package_versions_and_not_build_output(bench: "Be
     assert look(DOTNET, other).folder != before
 
 
-def test_npm_gives_the_binaries_of_this_platform_with_their_versions(bench: "Bench") -> None:
+def test_npm_gives_the_binaries_of_this_platform_with_their_versions(bench: Bench) -> None:
     bench.tool("npm", NPM_SCRIPT)
     for file in ("package.json", "package-lock.json"):
         bench.write(f"runners/{file}", "{}")
@@ -145,7 +136,7 @@ def test_npm_gives_the_binaries_of_this_platform_with_their_versions(bench: "Ben
     assert entry(states, "npm", "deno") == {"missing": "no package for this platform provides deno"}
 
 
-def test_the_systems_hyperfine_is_taken_where_its_exports_are_the_same(bench: "Bench") -> None:
+def test_the_systems_hyperfine_is_taken_where_its_exports_are_the_same(bench: Bench) -> None:
     wanted = bench.context.settings.versions["hyperfine"]
     patch = wanted.rpartition(".")[0] + ".9"
     file = bench.tool("hyperfine", f"echo hyperfine {patch}")
@@ -157,7 +148,7 @@ def test_the_systems_hyperfine_is_taken_where_its_exports_are_the_same(bench: "B
     assert "cargo not found" in (look(HYPERFINE, bench.context).missing or "")
 
 
-def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench") -> None:
+def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: Bench) -> None:
     states = {name: look(step, bench.context) for name, step in STEPS.items()}
     states |= bench.ensure(bench.step("hyperfine"))
     file = write_paths(bench.context, states)
@@ -177,7 +168,7 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     assert write_paths(bench.context, states).stat().st_ino == before, "unchanged, so not rewritten"
 
 
-def test_the_link_to_npm_modules_follows_the_toolchain(bench: "Bench", tmp_path: Path) -> None:
+def test_the_link_to_npm_modules_follows_the_toolchain(bench: Bench, tmp_path: Path) -> None:
     (bench.context.clone / "runners").mkdir()
     link = bench.context.clone / "runners/node_modules"
     for name in ("old", "new", "new"):
@@ -187,15 +178,13 @@ def test_the_link_to_npm_modules_follows_the_toolchain(bench: "Bench", tmp_path:
         assert link.resolve() == modules
 
 
-def test_a_real_folder_in_place_of_the_link_is_kept_and_told(
-    bench: "Bench", tmp_path: Path
-) -> None:
+def test_a_real_folder_in_place_of_the_link_is_kept_and_told(bench: Bench, tmp_path: Path) -> None:
     kept = bench.write("runners/node_modules/kept")
     assert "remove it" in (link_modules(bench.context, tmp_path) or "")
     assert kept.exists()
 
 
-def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path) -> None:
+def test_just_finds_the_python_environment_first(bench: Bench, tmp_path: Path) -> None:
     environ = just_environ(bench.context, tmp_path / "paths.json", tmp_path / "venv/bin")
     assert environ["PATH"].split(os.pathsep) == [str(tmp_path / "venv/bin"), str(bench.tools)]
     assert environ["SQLITMUS_PATHS"] == str(tmp_path / "paths.json")
@@ -225,7 +214,7 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
     ],
 )
 def test_a_recipe_sets_up_only_what_it_needs(
-    bench: "Bench", argv: list[str], steps: set[str]
+    bench: Bench, argv: list[str], steps: set[str]
 ) -> None:
     assert needs(argv, bench.context.settings) == steps
 
@@ -235,7 +224,7 @@ def test_a_recipe_sets_up_only_what_it_needs(
     [(["bench-quick"], True, 4), (["bench-quick"], True, 130), (["bench-quick", "-q"], False, 0)],
 )
 def test_a_new_clone_times_what_it_can_before_compilers_start(
-    bench: "Bench", monkeypatch: pytest.MonkeyPatch, argv: list[str], looks: bool, code: int
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, argv: list[str], looks: bool, code: int
 ) -> None:
     steps = {name: bench.step(name) for name in STEPS}
     monkeypatch.setattr(main, "STEPS", steps | {"python": bench.step("python", more=["just"])})
@@ -268,7 +257,7 @@ def test_a_new_clone_times_what_it_can_before_compilers_start(
     assert bench.made == [" ".join(argv)]
 
 
-def test_every_step_that_a_recipe_names_exists(bench: "Bench") -> None:
+def test_every_step_that_a_recipe_names_exists(bench: Bench) -> None:
     settings = bench.context.settings
     named = {step for steps in settings.recipes.values() for step in steps}
     assert named | {*settings.first_steps} <= set(STEPS)
@@ -283,7 +272,7 @@ def test_every_step_that_a_recipe_names_exists(bench: "Bench") -> None:
     ],
 )
 def test_just_is_the_program_for_x64_where_it_has_no_wheel(
-    bench: "Bench",
+    bench: Bench,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     machine: str,

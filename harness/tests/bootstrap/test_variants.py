@@ -1,7 +1,5 @@
 """Other builds of SQLite: when they are made, with what, and what is said without them."""
 
-from typing import TYPE_CHECKING
-
 from bootstrap.built_steps import RUST
 from bootstrap.context import Settings
 from bootstrap.main import needs
@@ -10,9 +8,7 @@ from bootstrap.plain_steps import PLAIN
 from bootstrap.step import look
 from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS, VARIANTS
 from sqlitmus.vocabulary.paths import NOT_YET
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
+from tests.bootstrap.conftest import Bench
 
 CARGO = """
 while [ "$1" != --root ]; do shift; done
@@ -22,13 +18,10 @@ echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}; $3" > "$2/bin/sqlitmus-rust"
 ALL = {*VARIANTS, "rust-system", "better-sqlite3"}
 
 
-def crate(bench: "Bench") -> None:
+def crate(bench: Bench) -> None:
     bench.write("runners/rust/Cargo.toml", "[package]")
     bench.write("runners/rust/src/main.rs", "fn main() {}")
-    for name, script in (("cargo", CARGO), ("cc", ""), ("rustc", "echo rustc 1")):
-        bench.tool(name, script)
-    for tool in ("mkdir", "sh"):
-        bench.tool(tool, f'exec /bin/{tool} "$@"')
+    bench.compilers(CARGO)
 
 
 def test_only_claims_need_them() -> None:
@@ -53,7 +46,7 @@ def test_a_claim_that_is_named_needs_its_own_builds_alone() -> None:
     assert needs(["claims", "keys", "--list"], settings, claims) == {"python"}
 
 
-def test_each_build_has_its_flags_and_its_work_folder(bench: "Bench") -> None:
+def test_each_build_has_its_flags_and_its_work_folder(bench: Bench) -> None:
     crate(bench)
     states = bench.ensure(*RUST_VARIANTS)
     built = {name: state.path(name) for name, state in states.items()}
@@ -65,7 +58,7 @@ def test_each_build_has_its_flags_and_its_work_folder(bench: "Bench") -> None:
     assert plain.read_text("utf-8") == "; cargo; \n"
 
 
-def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: "Bench") -> None:
+def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: Bench) -> None:
     crate(bench)
     assert "pkg-config finds no sqlite3" in (look(RUST_SYSTEM, bench.context).missing or "")
     bench.tool("pkg-config", "exit 1")
@@ -78,7 +71,7 @@ def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: "Bench")
     assert entry({"rust-system": state}, "rust-system", "rust-system")["version"] == "3.40.1"
 
 
-def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
+def test_what_is_not_made_yet_names_the_recipe(bench: Bench) -> None:
     crate(bench)
     states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS[0])}
     told = {name: entry(states, name, "any")["missing"] for name in states}
@@ -87,9 +80,6 @@ def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
         "rust-threadsafe2": f"{NOT_YET}setup-claims",
     }
 
-
-if TYPE_CHECKING:
-    from tests.bootstrap.conftest import Bench
 
 RUST_PLAIN, DOTNET = PLAIN
 CARGO_PLAIN = """
@@ -105,17 +95,14 @@ echo "${project##*/runners/}" > "$2/sqlitmus-plain-dotnet"
 """
 
 
-def clone(bench: "Bench") -> None:
+def clone(bench: Bench) -> None:
     for name in ("rust/Cargo.toml", "plain/rust/Cargo.toml", "plain/rust/src/main.rs"):
         bench.write(f"runners/{name}")
     for name in ("sqlitmus-dotnet.csproj", "Directory.Build.props"):
         bench.write(f"runners/dotnet/{name}")
     bench.write("runners/plain/dotnet/Program.cs")
-    fakes = {"cargo": CARGO_PLAIN, "cc": "", "rustc": "echo rustc 1", "dotnet": SDK}
-    for name, script in fakes.items():
-        bench.tool(name, script)
-    for tool in ("mkdir", "sh"):
-        bench.tool(tool, f'exec /bin/{tool} "$@"')
+    bench.compilers(CARGO_PLAIN)
+    bench.tool("dotnet", SDK)
 
 
 def test_only_the_yardstick_needs_them() -> None:
@@ -131,7 +118,7 @@ def test_only_the_comparison_needs_the_peers() -> None:
     assert asking == {"bench-peers"}
 
 
-def test_they_are_made_of_their_own_sources(bench: "Bench") -> None:
+def test_they_are_made_of_their_own_sources(bench: Bench) -> None:
     clone(bench)
     states = bench.ensure(*PLAIN)
     rust, dotnet = (states[step.name].path(step.name) for step in PLAIN)
@@ -141,7 +128,7 @@ def test_they_are_made_of_their_own_sources(bench: "Bench") -> None:
     assert dotnet.read_text("utf-8") == "plain/dotnet/sqlitmus-plain-dotnet.csproj\n"
 
 
-def test_they_are_made_again_when_those_change_and_not_when_a_runner_does(bench: "Bench") -> None:
+def test_they_are_made_again_when_those_change_and_not_when_a_runner_does(bench: Bench) -> None:
     clone(bench)
 
     def folders() -> list[object]:

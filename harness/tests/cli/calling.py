@@ -1,14 +1,37 @@
 """The command line within this process."""
 
+import shlex
 import sys
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from sqlitmus import cli
-from tests.fakes.clone import Done
+from tests.fakes.clone import MODES, Clone, Done
 
 Call = Callable[..., Done]
+
+
+def data(name: str) -> str:
+    """The text of a file beside the tests."""
+    return Path(__file__).with_name(name).read_text("utf-8")
+
+
+def with_mode(clone: Clone, name: str, of: str = "standard") -> None:
+    """Give the catalogue the mode `of` under another name, too."""
+    table = MODES[MODES.index(f"[{of}]") :].split("\n\n")[0].replace(of, name, 1)
+    clone.write("scenarios/modes.toml", f"{MODES}\n{table}\n")
+
+
+REFUSED = tomllib.loads(data("refused.toml"))
+
+
+def refusals(table: str) -> pytest.MarkDecorator:
+    """A test for each row of `refused.toml`'s table: words that are typed, what is said of them."""
+    rows = [(shlex.split(typed), message) for typed, message in REFUSED[table].items()]
+    return pytest.mark.parametrize(("typed", "message"), rows, ids=REFUSED[table])
 
 
 def sqlitmus(

@@ -21,35 +21,36 @@ from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone, measured_order, planned_order
 from tests.refusals import unfit
 
+IN_THE_WAY = "a file is in the way\n"
+NO_CARGO = json.dumps({"hyperfine": {"missing": "no cargo; get Rust"}})
+SIZE = "there is no size xl; expected one of s, m"
+OUT = "CLONE/results: cannot be written: File exists; choose another with --out"
+EARLY = {
+    "results that cannot be written": ("results", IN_THE_WAY, ("--size", "s"), 3, OUT),
+    "no hyperfine": (
+        *("paths.json", NO_CARGO, ("--size", "s"), 3),
+        "hyperfine is needed: no cargo; get Rust",
+    ),
+    "an unknown size": ("notes", "", ("--size", "xl"), 2, SIZE),
+}
 
-def test_results_that_cannot_be_written_are_told_before_anything_runs(clone: Clone) -> None:
+
+@pytest.mark.parametrize("name", EARLY)
+def test_what_makes_a_run_impossible_is_told_before_anything_runs(clone: Clone, name: str) -> None:
+    file, text, options, code, message = EARLY[name]
     clone.runner("a")
-    clone.write("results", "a file is in the way\n")
-    done = clone.sqlitmus("run", "--size", "s")
-    assert (done.code, done.out, done.err) == (
-        3,
-        "",
-        "sqlitmus: CLONE/results: cannot be written: File exists; choose another with --out\n",
-    )
+    clone.write(file, text)
+    done = clone.sqlitmus("run", *options)
+    assert (done.code, done.out, done.err) == (code, "", f"sqlitmus: {message}\n")
     assert clone.pids() == []
 
 
 def test_a_set_up_folder_that_cannot_be_written_is_told(clone: Clone) -> None:
     clone.runner("a")
-    clone.write("toolchain", "a file is in the way\n")
+    clone.write("toolchain", IN_THE_WAY)
     done = clone.sqlitmus("verify", "--size", "s")
     assert done.code == 3
     assert "Set SQLITMUS_TOOLCHAIN to a folder that can be written." in done.err
-
-
-def test_no_hyperfine(clone: Clone) -> None:
-    clone.runner("a")
-    clone.write("paths.json", json.dumps({"hyperfine": {"missing": "no cargo; get Rust"}}))
-    done = clone.sqlitmus("run", "--size", "s")
-    assert (done.code, done.err) == (
-        3,
-        "sqlitmus: hyperfine is needed: no cargo; get Rust\n",
-    )
 
 
 def test_no_runner_that_was_asked_for_is_there(clone: Clone) -> None:
@@ -60,12 +61,6 @@ def test_no_runner_that_was_asked_for_is_there(clone: Clone) -> None:
         "odd: missing: `describe` failed: exit code 3: no such driver",
         "sqlitmus: no runner is present; run ./just setup and read what it reports",
     ]
-
-
-def test_an_unknown_size(clone: Clone) -> None:
-    clone.runner("a")
-    done = clone.sqlitmus("run", "--size", "xl")
-    assert (done.code, done.err) == (2, "sqlitmus: there is no size xl; expected one of s, m\n")
 
 
 def test_a_malformed_catalogue_is_told_with_its_place(clone: Clone) -> None:

@@ -1,34 +1,22 @@
 """`./just advise` with fakes: from settings as data to what follows from them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from sqlitmus.results.recommendation import Advice
-from tests.fakes.clone import MODES, Clone
+from tests.cli.calling import data, with_mode
+from tests.fakes.clone import Clone
 from tests.workload.conftest import make
 
-SETTINGS = Path(__file__).with_name("settings.toml").read_text("utf-8")
-MODE = MODES[MODES.index("[standard]") :].split("\n\n")[0].replace("[standard]", "[advise]")
-FILE = """
-database = "app.db"
-[query.one]
-weight = 3
-operation = "get"
-sql = "SELECT id, title FROM document WHERE owner = ? LIMIT 1"
-parameters = "SELECT DISTINCT owner FROM document ORDER BY random()"
-[query.add]
-weight = 1
-sql = "INSERT INTO event(document, at) VALUES (?, ?)"
-parameters = "SELECT id, 7 FROM document"
-"""
+SETTINGS = data("settings.toml")
+FILE = data("advised.toml")
 
 
 @pytest.fixture
 def advising(clone: Clone) -> Clone:
     clone.write("scenarios/settings.toml", SETTINGS)
-    clone.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    with_mode(clone, "advise")
     clone.runner("a")
     return clone
 

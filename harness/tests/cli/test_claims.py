@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from math import exp
 from pathlib import Path
@@ -12,38 +13,17 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machine import system
-from sqlitmus.results import machines as data
+from sqlitmus.results import machines
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import paths
-from tests.cli.calling import Call
-from tests.fakes.clone import MODES, Clone, Done, long_enough
+from tests.cli.calling import Call, data, refusals, with_mode
+from tests.fakes.clone import Clone, Done, long_enough
 from tests.fakes.instant import Desk, Pace, even, jitter
 from tests.machines.folders import ask
 from tests.render.printing import opened
 
-CLAIM = """
-title = "The new one is faster"
-source = "A post"
-published_on = "8 cores"
-hypothesis = "It takes less time."
-untestable = ["a build that nobody has"]
-
-[lessons]
-reproduced = "Take the new one."
-different = "Take the new one, for less."
-unresolved = "It is unknown."
-reversed = "Keep the old one."
-untestable = "Ask elsewhere."
-
-[[groups]]
-title = "get(): times as fast"
-metric = "steady"
-base = { case = "get", runner = "old" }
-new = { case = "get", runner = "new" }
-rows = [{ name = "a row", published = 1.2, said = "+20 %", key = true }]
-"""
-MODE = MODES[MODES.index("[standard]") :].split("\n\n")[0].replace("[standard]", "[claims]")
+CLAIM = data("claim.toml")
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12", "--explain")
 
 
@@ -52,7 +32,7 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("old", "new", "other"):
         catalogue.runner(name)
     catalogue.write("scenarios/claims/a-faster.toml", CLAIM)
-    catalogue.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    with_mode(catalogue, "claims")
     monkeypatch.setattr(paths, "SCENARIOS", catalogue.root / "scenarios")
     made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["old"] = even(1200, "old")
@@ -61,8 +41,8 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 @pytest.fixture
-def claims(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Call:
-    return lambda *arguments: desk.sqlitmus(capsys, "claims", *arguments)
+def claims(at_desk: Call) -> Call:
+    return partial(at_desk, "claims")
 
 
 def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
@@ -74,7 +54,7 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert "report: CLONE/results/STAMP-claims/report.html" in done.err
     run = desk.clone.latest()
     assert {sample.runner for sample in run.samples()} == {"old", "new"}
-    report = data.load((run.path / "summary.json").read_bytes())
+    report = machines.load((run.path / "summary.json").read_bytes())
     assert report.kind == "claims"
     assert report.claims[0].counts == {"reproduced": 1}
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
@@ -94,8 +74,7 @@ ALIKE = [
 def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_finds_them(
     desk: Desk, claims: Call, other: str, mode: str, operations: set[int]
 ) -> None:
-    of_claims = MODES[MODES.index(f"[{mode}]") :].split("\n\n")[0].replace(mode, "claims", 1)
-    desk.clone.write("scenarios/modes.toml", f"{MODES}\n{of_claims}\n")
+    with_mode(desk.clone, "claims", mode)
     new = 'new = { case = "get", runner = "new" }'
     desk.clone.replace("scenarios/claims/a-faster.toml", new, new.replace("get", other))
     desk.instant.paces |= {"old": even(5000, "old"), "new": even(1000, "new")}
@@ -251,12 +230,12 @@ def test_a_folder_of_something_else_is_refused_before_anything_runs(
 
 
 def test_a_claims_run_is_rendered_again_from_its_folder(
-    desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
+    desk: Desk, claims: Call, at_desk: Call
 ) -> None:
     done = claims(*OPTIONS, "-q")
     (desk.clone.root / "scenarios/claims/a-faster.toml").unlink()
     path = str(desk.clone.latest().path)
-    again = desk.sqlitmus(capsys, "report", path, "--format", "text")
+    again = at_desk("report", path, "--format", "text")
     assert (again.code, again.out) == (0, done.out)
 
 
@@ -276,22 +255,11 @@ def test_the_list_measures_nothing(desk: Desk, claims: Call) -> None:
     assert not (desk.clone.root / "results").exists()
 
 
-ERRORS = [
-    (["fastr"], "there is no claim 'fastr'; did you mean faster?"),
-    (["releases", "node", "bun"], "there is no claim 'releases-bun'"),
-    (["releases"], "there is no claim 'releases-node'"),
-    (["--format", "pdf"], "there is no format 'pdf'"),
-    (["--json"], "--json belongs to --list"),
-    (["--pins", "a"], "--pins 'a': expected numbers of processors, such as 0,1"),
-    (["-r", "other"], "other"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "said"), ERRORS)
-def test_what_cannot_be_asked_is_exit_2(claims: Call, arguments: list[str], said: str) -> None:
-    done = claims(*arguments)
+@refusals("claims")
+def test_what_cannot_be_asked_is_exit_2(claims: Call, typed: list[str], message: str) -> None:
+    done = claims(*typed)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 def test_a_broken_claim_is_named(desk: Desk, claims: Call) -> None:
@@ -330,11 +298,6 @@ def test_a_budget_never_leaves_fewer_blocks_than_a_word_needs(desk: Desk, claims
     assert "the time budget allows 0 blocks" in done.err, "it is said aloud"
 
 
-def test_who_asks_for_two_blocks_gets_two(desk: Desk, claims: Call) -> None:
-    claims("--size", "s", "--seed", "3", "--blocks", "2", "-q")
-    assert desk.clone.latest().plan().blocks == 2
-
-
 def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
     desk: Desk, claims: Call
 ) -> None:
@@ -363,49 +326,8 @@ def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
 
 # several processes, started by the launcher -------------------------------------------------------
 
-SCENARIO = """
-[shared]
-title = "Reads by processes and workers"
-question = "Do processes help?"
-group = "processes"
-bound_by = "mixed"
-unit = "read"
-fixture = "tiny"
-operations = 8
-iterations = 3
-warmup_iterations = 1
-fixed = true
-latencies = true
-axes.processes = ["2"]
-axes.workers = ["1", "2"]
-axes.profile = ["normalised"]
-
-[[shared.steps]]
-operation = "get"
-sql = "SELECT id, big, word FROM tiny WHERE id = ?"
-columns = { id = "integer", big = "integer", word = "text" }
-parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
-pool = 8
-"""
-GROUP = CLAIM.index("[[groups]]")
-SHARED = (
-    CLAIM[:GROUP]
-    + """
-[[groups]]
-title = "Wall: 2 × 1 against 2 × 2"
-metric = "wall"
-base = { case = "shared@workers=2" }
-new = { case = "shared" }
-runners = ["honest"]
-rows = [{ name = "2 × 2", published = 1.6, said = "1.6 times" }]
-
-[[tables]]
-title = "Processes × workers"
-metric = "wall"
-cases = ["shared"]
-runners = ["honest", "odd"]
-"""
-)
+SCENARIO = data("processes.toml")
+SHARED = CLAIM[: CLAIM.index("[[groups]]")] + data("processes_claim.toml")
 several = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
 
@@ -414,7 +336,7 @@ def shared(clone: Clone) -> Clone:
     """A claim about processes, and a runner that does what it should."""
     clone.write("scenarios/shared.toml", SCENARIO)
     clone.write("scenarios/claims/a-shared.toml", SHARED)
-    clone.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    with_mode(clone, "claims")
     clone.runner("honest")
     return clone
 
@@ -433,7 +355,7 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
         assert (one["launch"]["processes"], one["launch"]["pins"]) == (2, [int(pin)] * 2)
         assert len(one["launch"]["skew_us"]) == len(one["launch"]["start_spread_us"]) == 3
         assert min(one["launch"]["skew_us"]) > 0
-    report = data.load((path / "summary.json").read_bytes())
+    report = machines.load((path / "summary.json").read_bytes())
     places = report.claims[0].rankings[0].places
     assert {place.runner for place in places} == {"honest", "odd"}
     assert all(place.skew and place.load.voluntary is not None for place in places)

@@ -11,12 +11,13 @@ from typing import Any
 
 import psutil
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import lock, readiness
 from sqlitmus.vocabulary import paths
-from tests.cli.calling import Call, sqlitmus
+from tests.cli.calling import Call
 from tests.fakes.clone import Clone, Done
 from tests.machine.linux import BUSY, LAPTOP, QUIET, build
 
@@ -42,9 +43,7 @@ OTHER = lock.Holder(pid=7, started=0.0, label="night", command="sqlitmus run")
 
 
 @pytest.fixture
-def doctor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Call:
+def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> Call:
     """`doctor` within this process, on a machine made of files and of what goes on."""
 
     def run(
@@ -77,54 +76,28 @@ def doctor(
         ]
         for target, name, value in patches:
             monkeypatch.setattr(target, name, value)
-        return sqlitmus(capsys, monkeypatch, "doctor", *arguments)
+        return call("doctor", *arguments)
 
     return run
 
 
-LAPTOP_SAYS = """\
-ok       tools        1 present
-ok       hyperfine    1.20.0
-warning  other run    pid 7 since 1970-01-01 00:00:00 UTC, label night: sqlitmus run \
-— wait for it to end, or run with --wait
-warning  load         62 % of the CPU is in use \
-— close what is busy: cargo (pid 4211) 98 % of a core, evil?[2J (pid 7) 25 % of a core
-warning  steal        3.1 % of the CPU time went to other guests of the host \
-— measure at a quieter hour, or on a host of your own
-warning  governor     powersave — sudo cpupower frequency-set -g performance
-warning  boost        on: the frequency depends on heat and on the other cores \
-— echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
-warning  temperature  64 °C, throttled 6 times since start-up \
-— let the machine cool down; its cores are being slowed now
-warning  power        on battery — plug in the power supply
-ok       threads      2 cores, 4 threads: more than 2 workers share cores
-warning  clock        hpet, steps of 30 ns \
-— echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource
-ok       memory       7.0 GiB available
-warning  swap         0.5 GiB in use, 3.0 MiB being moved, tasks waited for memory 12 % \
-of the time — close what needs much memory
-ok       disk         64.0 GiB free
-warning  disk traffic 12.5 MiB/s, 3 MiB to be written \
-— close what is busy: rsync (pid 99) 11.0 MiB/s
-ok       file system  ext4 on /dev/sda1
-ok       fine                 node:sqlite 26.1, SQLite 3.54.1
-warning  absent               missing: no cargo
-"""
+UNFIT: dict[str, Any] = {
+    "files": LAPTOP,
+    "going_on": BUSY,
+    "there": [FINE, ABSENT],
+    "holder": OTHER,
+}
 
 
-def test_a_laptop_that_is_not_fit(doctor: Call) -> None:
-    given: dict[str, Any] = {
-        "files": LAPTOP,
-        "going_on": BUSY,
-        "there": [FINE, ABSENT],
-        "holder": OTHER,
-    }
-    assert doctor(**given) == Done(0, LAPTOP_SAYS, "")
-    assert doctor("--strict", **given) == Done(3, LAPTOP_SAYS, "")
+def test_a_laptop_that_is_not_fit(doctor: Call, snapshot: SnapshotAssertion) -> None:
+    done = doctor(**UNFIT)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == snapshot
+    assert doctor("--strict", **UNFIT) == Done(3, done.out, "")
 
 
 def test_json_says_the_same(doctor: Call) -> None:
-    done = doctor("--json", files=LAPTOP, going_on=BUSY, there=[FINE, ABSENT], holder=OTHER)
+    done = doctor("--json", **UNFIT)
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
     assert set(told) == {"checks", "runners"}
@@ -133,37 +106,19 @@ def test_json_says_the_same(doctor: Call) -> None:
         + (f" — {c['advice']}" if c["advice"] else "")
         for c in told["checks"]
     ]
-    assert lines == LAPTOP_SAYS.splitlines()[:-2]
+    assert lines == doctor(**UNFIT).out.splitlines()[:-2]
     assert told["runners"] == [
         {"name": "fine", "missing": None},
         {"name": "absent", "missing": "no cargo"},
     ]
 
 
-QUIET_SAYS = """\
-ok       tools        1 present
-ok       hyperfine    1.20.0
-ok       other run    none
-ok       load         3 % of the CPU is in use
-ok       steal        no CPU time taken by other guests
-ok       governor     unknown
-ok       boost        unknown
-ok       temperature  unknown
-ok       power        mains
-ok       threads      unknown
-ok       clock        unknown, steps of 30 ns
-ok       memory       7.0 GiB available
-ok       swap         0.5 GiB in use, 0.0 MiB being moved
-ok       disk         64.0 GiB free
-ok       disk traffic 0.0 MiB/s
-ok       file system  ext4 on /dev/sda1
-ok       fine                 node:sqlite 26.1, SQLite 3.54.1
-"""
-
-
-def test_a_quiet_machine_that_tells_little_passes_even_strictly(doctor: Call) -> None:
+def test_a_quiet_machine_that_tells_little_passes_even_strictly(
+    doctor: Call, snapshot: SnapshotAssertion
+) -> None:
     done = doctor("--strict", files={}, going_on=QUIET, there=[FINE])
-    assert done == Done(0, QUIET_SAYS, "")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == snapshot
 
 
 def test_strict_wants_every_runner_and_no_warning(doctor: Call) -> None:

@@ -11,7 +11,7 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.export.rows import export_of, reports_of
 from sqlitmus.store.folder import point_latest
 from tests.analysis.runs import Json, checks, plan, write
-from tests.cli.calling import Call, sqlitmus
+from tests.cli.calling import Call, data, refusals
 from tests.export.reading import read
 from tests.fakes.clone import Clone
 from tests.machines.merged_runs import Directory
@@ -30,8 +30,8 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def export(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    return partial(sqlitmus, capsys, monkeypatch, "export")
+def export(call: Call) -> Call:
+    return partial(call, "export")
 
 
 def test_csv_is_the_default_and_comes_back_as_the_run_was(export: Call, run: Path) -> None:
@@ -84,19 +84,11 @@ def test_a_run_without_a_machines_name_is_unnamed(tmp_path: Path) -> None:
     assert [name for name, _ in reports_of(run_of(plan(), tmp_path), None)] == ["unnamed"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--format", "cvs"], "there is no format 'cvs'; expected one of csv, claims-csv, json"),
-        (["--limit", "900"], "--limit is for --format markdown; csv is always whole"),
-        (["--format", "markdown", "--limit", "9"], "--limit 9: not even the legend fits; give at"),
-        (["--reference", "deno"], "'deno' cannot be the reference: it took no part in this run."),
-    ],
-)
+@refusals("export")
 def test_what_cannot_be_had_is_told(
-    export: Call, run: Path, arguments: list[str], message: str
+    export: Call, run: Path, typed: list[str], message: str
 ) -> None:
-    done = export(run, *arguments)
+    done = export(run, *typed)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"sqlitmus: {message}")
 
@@ -121,23 +113,7 @@ def test_a_merged_directory_has_rows_of_each_machine(export: Call, tmp_path: Pat
     assert halved.ratio == pytest.approx(0.5, rel=0.05)
 
 
-BARE = """
-[mine]
-title = "Mine"
-question = "How long does a row of mine take?"
-group = "mine"
-bound_by = "driver"
-unit = "read"
-fixture = "tiny"
-operations = 4
-axes.workers = [1, 2]
-
-[[mine.steps]]
-operation = "get"
-sql = "SELECT id FROM tiny WHERE id = ?"
-columns = { id = "integer" }
-parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
-"""
+BARE = data("mine.toml")
 CASE = ("--case", "mine@workers=2", "--size", "s")
 ONE = ("--case", "mine", "--size", "s")
 

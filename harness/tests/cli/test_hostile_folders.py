@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,17 +16,12 @@ from sqlitmus.store.file import FILE, LOGS, RENDERED
 from sqlitmus.store.folder import latest, point_latest
 from sqlitmus.vocabulary import paths
 from tests.analysis import runs
-from tests.cli.calling import Call, sqlitmus
+from tests.cli.calling import Call
 from tests.faults.folders import DRIVES
 from tests.machines import folders
 from tests.refusals import refused, unfit
 
 NAMES = (FILE, f"{FILE}-wal", f"{FILE}-shm", *RENDERED, LOGS)
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    return partial(sqlitmus, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("command", ["report", "export", "compare", "run --resume"])

@@ -163,8 +163,11 @@ def test_resume_is_refused_after_a_change_and_forced_without_shifting_the_order(
     assert after[len(before) :] == still
 
 
-def interrupting(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int) -> Desk:
-    """A session that gets the signal twice while nothing but the harness itself is at work."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_ends_what_the_harness_does_by_itself(
+    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """It comes twice while nothing but the harness itself is at work."""
     catalogue.runner("a")
     desk = Desk.make(catalogue, monkeypatch)
     add = RunDirectory.add_block
@@ -175,15 +178,7 @@ def interrupting(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int)
         add(run, block)
 
     monkeypatch.setattr(RunDirectory, "add_block", work_for_long)
-    return desk
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_second_signal_ends_what_the_harness_does_by_itself(
-    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
     with progress.all_like_ctrl_c():
-        desk = interrupting(catalogue, monkeypatch, number)
         ended = desk.run(blocks=2)
     assert ended.exit == 130
     assert ended.directory is not None

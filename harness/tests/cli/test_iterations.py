@@ -6,6 +6,7 @@ import pytest
 
 from sqlitmus.machine import system
 from sqlitmus.run.processes.launch import unsupported
+from tests.cli.calling import data
 from tests.fakes.clone import Clone
 
 ITERATION_NS = 1_000_000  # of the fakes
@@ -48,32 +49,7 @@ def test_other_operations_are_wrong_in_the_pilot(clone: Clone, behaviour: str) -
     assert "get/other: wrong in the pilot: iteration " in done.err
 
 
-LOGGED = """
-[logged]
-title = "Logged"
-question = "How long does an insert take whose log is short?"
-group = "writes"
-bound_by = "io"
-unit = "row"
-fixture = "tiny"
-writes = true
-operations = 100
-warmup_operations = 100
-timed_operations = 400
-axes.profile = ["normalised"]
-axes.log = ["short"]
-variants.log.short.pragmas = [["wal_autocheckpoint", 20]]
-
-[[logged.steps]]
-operation = "run"
-sql = "INSERT INTO sink(a) VALUES (?)"
-parameters = [{ type = "integer", generator = "integer", min = 0, max = 9 }]
-pool = 4
-
-[[logged.readback]]
-sql = "SELECT id, a FROM sink ORDER BY id"
-columns = { id = "integer", a = "integer" }
-"""
+LOGGED = data("logged.toml")
 
 
 def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: Clone) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.results.report import Report
 from sqlitmus.run.measure.blocks import LATE
 from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
@@ -56,10 +55,6 @@ def blocks(desk: Desk) -> dict[str, int]:
     return dict(seen)
 
 
-def report(desk: Desk) -> Report:
-    return desk.clone.analysed()
-
-
 def test_a_settled_case_ends_and_the_other_gets_its_time(desk: Desk) -> None:
     clear_and_open(desk)
     assert desk.run(mode="looking").exit == 0
@@ -77,7 +72,7 @@ def test_the_report_tells_and_misses_nothing(desk: Desk) -> None:
     clear_and_open(desk)
     desk.run(mode="looking")
     until = blocks(desk)["all"]
-    made = report(desk)
+    made = desk.clone.analysed()
     assert (made.blocks_complete, made.blocks_planned) == (until, until)
     (told,) = (text for text in notices(made) if "planned look" in text)
     assert told == (
@@ -103,7 +98,7 @@ def test_a_run_whose_cases_are_all_settled_ends(desk: Desk) -> None:
         desk.instant.paces[name] = even(ns, name)
     desk.run(mode="looking")
     assert blocks(desk) == {"get": 15, "all": 15}
-    assert report(desk).blocks_complete == 15
+    assert desk.clone.analysed().blocks_complete == 15
     assert desk.clone.latest().complete()
 
 
@@ -174,7 +169,7 @@ def test_a_run_that_is_slower_than_its_pilot_keeps_its_budget_and_says_so(desk: 
     most = (1 + LATE) * granted(run)[0]
     assert sum(spent) <= most < sum(spent) + sum(spent) / len(spent)
     assert blocks(desk) == {"get": plan.blocks, "all": plan.blocks}
-    made = report(desk)
+    made = desk.clone.analysed()
     assert (made.blocks_complete, made.blocks_planned) == (plan.blocks, plan.blocks)
     (words,) = (text for text in notices(made) if "pilot foretold" in text)
     assert words == (
@@ -201,7 +196,7 @@ def test_a_run_that_keeps_its_pace_has_all_its_blocks(desk: Desk) -> None:
     assert desk.run(mode="piloted", time_budget_s=12.0).exit == 0
     run = desk.clone.latest()
     assert (run.plan().foreseen, len(lasted(run))) == (None, run.plan().blocks)
-    assert "pilot foretold" not in desk.said() + "".join(notices(report(desk)))
+    assert "pilot foretold" not in desk.said() + "".join(notices(desk.clone.analysed()))
 
 
 def test_what_will_not_give_a_verdict_is_said_while_it_runs(desk: Desk) -> None:
@@ -212,7 +207,9 @@ def test_what_will_not_give_a_verdict_is_said_while_it_runs(desk: Desk) -> None:
     told = desk.said()
     assert told.count("blocks take longer than the pilot foretold: the time budget has room") == 1
     assert "fewer than 10 give figures but no verdicts\n" in told
-    assert "complete blocks: fewer than 10 never give a verdict" in "".join(notices(report(desk)))
+    assert "complete blocks: fewer than 10 never give a verdict" in "".join(
+        notices(desk.clone.analysed())
+    )
 
 
 @pytest.mark.parametrize("number", [54, 58])
@@ -255,9 +252,9 @@ def test_the_error_is_spent_at_looks_that_there_was_time_for(
     plan = desk.clone.latest().plan()
     assert plan.foreseen is not None
     assert (plan.looks, plan.blocks >= plan.foreseen // 2) == (looks, looks == 2)
-    told = [text for text in report(desk).method if "Earlier looks spend" in text]
+    told = [text for text in desk.clone.analysed().method if "Earlier looks spend" in text]
     assert bool(told) == (looks == 2)
-    assert report(desk).blocks_complete == plan.blocks
+    assert desk.clone.analysed().blocks_complete == plan.blocks
 
 
 def test_a_run_in_sessions_ends_with_a_whole_one(desk: Desk) -> None:
@@ -270,7 +267,7 @@ def test_a_run_in_sessions_ends_with_a_whole_one(desk: Desk) -> None:
     desk.run(mode="looking", time_budget_s=80.0)
     plan = desk.clone.latest().plan()
     assert (plan.blocks, plan.sessions, plan.foreseen) == (33, 3, 44)
-    assert report(desk).blocks_complete == 33
+    assert desk.clone.analysed().blocks_complete == 33
 
 
 def test_another_sitting_of_a_late_run_is_as_long_as_its_first(desk: Desk) -> None:
@@ -282,4 +279,4 @@ def test_another_sitting_of_a_late_run_is_as_long_as_its_first(desk: Desk) -> No
     assert desk.resume(run.path, **again).exit == 0
     plan = run.plan()
     assert (plan.blocks, plan.sittings, plan.budget) == (2 * first, 2, None)
-    assert report(desk).blocks_complete == 2 * first
+    assert desk.clone.analysed().blocks_complete == 2 * first

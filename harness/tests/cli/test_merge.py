@@ -11,7 +11,7 @@ from sqlitmus.machines.merge import SAME_MACHINE
 from sqlitmus.machines.merge import merged as read
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call as Rendered
-from tests.cli.calling import sqlitmus
+from tests.cli.calling import refusals
 from tests.fakes.clone import Clone, Done
 from tests.fakes.instant import Desk, even
 from tests.machines.folders import change, write
@@ -21,18 +21,12 @@ from tests.machines.merged_runs import Directory
 class Call:
     """The command line in a folder of its own; stamps and the folder are replaced by words."""
 
-    def __init__(
-        self, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        self.root = root
-        self.capsys = capsys
-        self.monkeypatch = monkeypatch
-        monkeypatch.setattr(paths, "RESULTS", root / "results")
-        monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(root))
+    def __init__(self, root: Path, typed: Rendered) -> None:
+        self.root, self.typed = root, typed
 
     def __call__(self, *arguments: str) -> Done:
         """Merge."""
-        done = sqlitmus(self.capsys, self.monkeypatch, "merge", *arguments)
+        done = self.typed("merge", *arguments)
         return Done(done.code, self.plain(done.out), self.plain(done.err))
 
     def plain(self, text: str) -> str:
@@ -41,10 +35,10 @@ class Call:
 
 
 @pytest.fixture
-def call(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Call:
-    return Call(tmp_path, capsys, monkeypatch)
+def merge(tmp_path: Path, call: Rendered, monkeypatch: pytest.MonkeyPatch) -> Call:
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(tmp_path))
+    return Call(tmp_path, call)
 
 
 def around(err: str) -> list[str]:
@@ -54,13 +48,13 @@ def around(err: str) -> list[str]:
     return [*lines[: title + 1], last]
 
 
-def test_runs_of_two_machines_another_of_one_and_what_did_not_come(call: Call) -> None:
-    artifacts = call.root / "artifacts"
+def test_runs_of_two_machines_another_of_one_and_what_did_not_come(merge: Call) -> None:
+    artifacts = merge.root / "artifacts"
     write(artifacts / "linux/linux", cases=["get"])
     arm = {"architecture": "arm64", "cpu": "M1", "os": "Darwin 24"}
     for name, case in (("arm", "get"), ("more", "all")):
         write(artifacts / name / name, facts=arm, machine="mac", cases=[case])
-    done = call("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
+    done = merge("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
     assert (done.code, done.out) == (4, "ROOT/results/STAMP-merged-all\n")
     assert around(done.err) == [
         "linux-x64: CPU EPYC",
@@ -70,7 +64,7 @@ def test_runs_of_two_machines_another_of_one_and_what_did_not_come(call: Call) -
         "SQLite across runtimes on 2 machines",
         "report: ./just report ROOT/results/STAMP-merged-all",
     ]
-    merged = read(call.root / "results/latest/run.sqlite")
+    merged = read(merge.root / "results/latest/run.sqlite")
     assert merged is not None
     assert [(m.name, m.kind) for m in merged.machines] == [
         ("linux-x64", "linux-x64"),
@@ -79,10 +73,10 @@ def test_runs_of_two_machines_another_of_one_and_what_did_not_come(call: Call) -
     assert merged.made.expected == ["windows-x64"]
 
 
-def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
-    write(call.root / "a/whole")
-    write(call.root / "b/cut", complete=False, machine="b")
-    done = call("a", "b", "a/whole", "--out", "elsewhere")
+def test_what_is_refused_is_named_and_the_rest_merged(merge: Call) -> None:
+    write(merge.root / "a/whole")
+    write(merge.root / "b/cut", complete=False, machine="b")
+    done = merge("a", "b", "a/whole", "--out", "elsewhere")
     assert done.code == 4
     assert done.out == "ROOT/elsewhere/STAMP-merged\n"
     assert around(done.err) == [
@@ -96,12 +90,12 @@ def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
     ]
 
 
-def test_quiet_says_only_what_went_wrong(call: Call) -> None:
-    write(call.root / "runs/whole")
-    write(call.root / "runs/cut", complete=False, machine="b")
-    quiet = call("runs", "-q", "--partial")
+def test_quiet_says_only_what_went_wrong(merge: Call) -> None:
+    write(merge.root / "runs/whole")
+    write(merge.root / "runs/cut", complete=False, machine="b")
+    quiet = merge("runs", "-q", "--partial")
     assert (quiet.code, quiet.err) == (0, "")
-    done = call("runs", "-q", "--label", "again", "--expect", "moon")
+    done = merge("runs", "-q", "--label", "again", "--expect", "moon")
     assert done.code == 4
     assert [line.partition(":")[0] for line in done.err.splitlines()] == [
         "expected, but not there",
@@ -109,11 +103,11 @@ def test_quiet_says_only_what_went_wrong(call: Call) -> None:
     ]
 
 
-def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
-    write(call.root / "runs/cut", complete=False)
-    first = call("runs", "--partial")
+def test_interrupted_and_repeated_runs_are_told(merge: Call) -> None:
+    write(merge.root / "runs/cut", complete=False)
+    first = merge("runs", "--partial")
     assert first.err.splitlines()[0] == "linux-x64: interrupted; CPU EPYC"
-    again = call("results/latest", "runs", "--label", "again", "--partial")
+    again = merge("results/latest", "runs", "--label", "again", "--partial")
     assert again.code == 0
     assert again.err.splitlines()[:2] == [
         "linux-x64: interrupted; CPU EPYC",
@@ -121,39 +115,16 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["nowhere"], 2, "sqlitmus: ROOT/nowhere: there is no such folder; give folders that hold"),
-        (
-            ["empty"],
-            2,
-            "sqlitmus: nothing can be merged:\n  empty: holds no run.sqlite, nor does a folder",
-        ),
-        (
-            ["runs", "others"],
-            2,
-            "sqlitmus: nothing can be merged:\n  others/b: plan: $.cases: no other machine",
-        ),
-        (["runs", "--label", "a/b"], 2, "sqlitmus: --label 'a/b': use letters, digits and . _ @"),
-        (
-            ["runs", "--out", "file"],
-            3,
-            "sqlitmus: ROOT/file: cannot be written: Not a directory;",
-        ),
-    ],
-)
-def test_what_cannot_be_done_is_told(
-    call: Call, arguments: list[str], code: int, message: str
-) -> None:
-    (call.root / "empty").mkdir()
-    (call.root / "file").touch()
-    write(call.root / "runs/a")
-    write(call.root / "others/b", cases=["all"], machine="b")
-    done = call(*arguments)
-    assert (done.code, done.out) == (code, "")
+@refusals("merge")
+def test_what_cannot_be_done_is_told(merge: Call, typed: list[str], message: str) -> None:
+    (merge.root / "empty").mkdir()
+    (merge.root / "file").touch()
+    write(merge.root / "runs/a")
+    write(merge.root / "others/b", cases=["all"], machine="b")
+    done = merge(*typed)
+    assert (done.code, done.out) == (3 if "--out" in typed else 2, "")
     assert done.err.startswith(message)
-    assert not (call.root / "results/latest").exists()
+    assert not (merge.root / "results/latest").exists()
 
 
 def test_runs_as_they_are_measured_become_one_report(
@@ -185,11 +156,11 @@ def test_runs_as_they_are_measured_become_one_report(
 
 
 @pytest.fixture
-def rendered(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Rendered:
+def rendered(call: Rendered, monkeypatch: pytest.MonkeyPatch) -> Rendered:
     monkeypatch.setattr(
         "sqlitmus.machine.system.usable", lambda: 1
     )  # no processes for machines as small as these
-    return partial(sqlitmus, capsys, monkeypatch, "report")
+    return partial(call, "report")
 
 
 @pytest.fixture
@@ -207,19 +178,16 @@ def test_the_page_goes_into_the_directory(rendered: Rendered, merged: Path) -> N
     assert "Does it hold?" in (merged / "report.html").read_text(encoding="utf-8")
 
 
-def test_json_has_all_rows_on_stdout(rendered: Rendered, merged: Path) -> None:
+def test_json_text_and_markdown_have_all_rows_on_stdout(rendered: Rendered, merged: Path) -> None:
     done = rendered(str(merged), "--format", "json")
     found = json.loads(done.out)
     assert [machine["name"] for machine in found["machines"]] == ["linux-x64", "linux-x64 (2)"]
     assert {row["text"] for row in found["rows"]} >= {"holds on all 2"}
     assert done.err == ""
-
-
-@pytest.mark.parametrize(("format_", "start"), [("md", "# SQLite"), ("text", "SQLite across")])
-def test_text_and_markdown(rendered: Rendered, merged: Path, format_: str, start: str) -> None:
-    done = rendered(str(merged), "--format", format_)
-    assert done.out.startswith(start)
-    assert "holds on all 2" in done.out
+    for format_, start in (("md", "# SQLite"), ("text", "SQLite across")):
+        done = rendered(str(merged), "--format", format_)
+        assert done.out.startswith(start)
+        assert "holds on all 2" in done.out
 
 
 def test_one_machine_has_its_ordinary_report(rendered: Rendered, merged: Path) -> None:
@@ -236,37 +204,31 @@ def test_another_reference(rendered: Rendered, merged: Path) -> None:
     assert {row["runner"] for row in found["rows"]} == {"node", "rust-ffi"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--format", "node-csv"], "a merged run has no format 'node-csv'; expected one of html"),
-        (["--machine", "mac"], "there is no machine 'mac' in "),
-        (["--reference", "deno"], "'deno' cannot be the reference: it took no part in any of"),
-    ],
-)
-def test_mistakes(rendered: Rendered, merged: Path, arguments: list[str], said: str) -> None:
-    done = rendered(str(merged), *arguments)
+@refusals("merged")
+def test_mistakes(rendered: Rendered, merged: Path, typed: list[str], message: str) -> None:
+    done = rendered(str(merged), *typed)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert done.out == ""
 
 
+@pytest.mark.parametrize(
+    ("change_", "message"),
+    [
+        ("plan = '{}' WHERE id = 1", "plan: $.run: Field required"),
+        (
+            "machine = 'linux-x64'",
+            "has several runs of linux-x64, and a machine counts once; merge its runs",
+        ),
+    ],
+)
 def test_a_file_that_was_changed_is_an_error_that_says_why(
-    rendered: Rendered, merged: Path
+    rendered: Rendered, merged: Path, change_: str, message: str
 ) -> None:
-    change(merged, "UPDATE run SET plan = '{}' WHERE id = 1")
+    change(merged, f"UPDATE run SET {change_}")
     done = rendered(str(merged))
     assert done.code == 2
-    assert "plan: $.run: Field required" in done.err
-
-
-def test_a_file_with_several_runs_of_a_machine_is_an_error(
-    rendered: Rendered, merged: Path
-) -> None:
-    change(merged, "UPDATE run SET machine = 'linux-x64'")
-    done = rendered(str(merged))
-    assert done.code == 2
-    assert "has several runs of linux-x64, and a machine counts once; merge its runs" in done.err
+    assert message in done.err
 
 
 def test_a_machine_of_an_ordinary_run_is_a_mistake(rendered: Rendered, merged: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tomllib
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -11,44 +12,14 @@ import pytest
 
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.template import template
-from tests.cli.test_advise import MODE, SETTINGS
-from tests.fakes.clone import MODES, Clone
+from tests.cli.calling import data, with_mode
+from tests.cli.test_advise import SETTINGS
+from tests.fakes.clone import Clone
 from tests.refusals import refusal
 from tests.workload.conftest import make
 
-# What would reach further, in which words it is refused. {other} is another database, {new} a file.
-WAYS = {
-    "attach": ("ATTACH '{other}' AS e", "it attaches another database"),
-    "small letters": ("attach database '{other}' as e", "it attaches another database"),
-    "comments in front": ("/* SELECT 1; */ -- x\nAtTaCh '{other}' AS e", "it attaches another"),
-    "an empty statement": (";ATTACH '{other}' AS e", "there are several statements in it"),
-    "detach": ("DETACH main", "it detaches a database"),
-    "vacuum into": ("VACUUM INTO '{new}'", "it writes another file by VACUUM INTO"),
-    "vacuum main": ("/**/vacuum main into '{new}'", "it writes another file by VACUUM INTO"),
-    "load_extension": ("SELECT load_extension('{new}')", "load_extension"),
-    "CTE": (
-        "WITH x AS (SELECT \"LOAD_extension\"('{new}') AS v) SELECT v FROM x",
-        "load_extension",
-    ),
-    "trigger": (
-        "CREATE TRIGGER temp.t AFTER INSERT ON x BEGIN SELECT load_extension('{new}'); END",
-        "it calls load_extension",
-    ),
-    "view": ("create /**/ view temp.v AS SELECT load_extension('{new}') AS v", "it calls load_ext"),
-    "function": ("SELECT writefile('{new}', 'x')", "writefile"),
-    "module": ("CREATE VIRTUAL TABLE temp.e USING csv(filename='{new}')", "the module csv"),
-    "writable_schema": ("PRAGMA writable_schema = ON", "it sets PRAGMA writable_schema"),
-    "capitals": ("PRAGMA main.WRITABLE_SCHEMA(1)", "it sets PRAGMA writable_schema"),
-    "folder": ("PRAGMA temp_store_directory = '{folder}'", "it sets PRAGMA temp_store_directory"),
-    "several": (
-        "SELECT 1; ATTACH '{other}' AS e; DELETE FROM e.m; DETACH e",
-        "there are several statements in it; list each by itself",
-    ),
-    "several, unknown": (
-        "SELECT nosuch(1); ATTACH '{other}' AS e; DELETE FROM e.m",
-        "there are several statements in it; list each by itself",
-    ),
-}
+ROWS = tomllib.loads(data("ways.toml"))
+WAYS: dict[str, tuple[str, str]] = ROWS["ways"]
 HEAD = 'database = "app.db"\n'
 INSERT = 'sql = "INSERT INTO event(document) VALUES (1)"\n'
 # A query with a statement, which stands for @, and the place that is told.
@@ -101,6 +72,14 @@ def untold(told: str, expected: dict[str, str]) -> list[str]:
     return [at for at, words in expected.items() if words not in by_place.get(at, "")]
 
 
+def refusal_of(clone: Clone, outside: Outside, *words: str) -> str:
+    """What is said where nothing ran and nothing outside was touched."""
+    done = clone.sqlitmus(*words)
+    assert (done.code, done.out) == (2, ""), done.err
+    assert outside.untouched()
+    return done.err
+
+
 @pytest.fixture
 def service(catalogue: Clone) -> Clone:
     make(catalogue.root / "app.db")
@@ -127,11 +106,8 @@ def test_a_workload_is_refused_by_line_and_nothing_runs(
         expected[f"CLONE/my.toml:{line}: query.q{number}.{at}"] = words
         written += json.dumps(outside.sql(sql)) + after
     service.write("my.toml", written)
-    done = service.sqlitmus("workload", "verify", "my.toml")
-    assert done.code == 2, done.err
-    assert not untold(done.err, expected)
-    assert not done.out
-    assert outside.untouched()
+    said = refusal_of(service, outside, "workload", "verify", "my.toml")
+    assert not untold(said, expected)
 
 
 def test_a_trace_is_refused_by_line_and_nothing_runs(service: Clone, outside: Outside) -> None:
@@ -141,24 +117,8 @@ def test_a_trace_is_refused_by_line_and_nothing_runs(service: Clone, outside: Ou
         lines += ["BEGIN", outside.sql(sql), "COMMIT"]
     service.write("app.jsonl", "\n".join(json.dumps({"sql": sql}) for sql in lines))
     service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
-    done = service.sqlitmus("workload", "my.toml")
-    assert done.code == 2, done.err
-    assert not untold(done.err, expected)
-    assert outside.untouched()
-
-
-@pytest.mark.parametrize("way", ["attach", "vacuum into"])
-def test_one_reset_that_reaches_further_is_enough(
-    service: Clone, outside: Outside, way: str
-) -> None:
-    sql, words = WAYS[way]
-    others = ["DELETE FROM e.m", "DETACH e"] if way == "attach" else []
-    resets = json.dumps(["DELETE FROM event", outside.sql(sql), *others])
-    service.write("my.toml", f"{HEAD}[query.a]\n{INSERT}reset = {resets}\n")
-    done = service.sqlitmus("workload", "verify", "my.toml")
-    assert done.code == 2, done.err
-    assert f"CLONE/my.toml:4: query.a.reset[1]: {words}" in done.err
-    assert outside.untouched()
+    said = refusal_of(service, outside, "workload", "my.toml")
+    assert not untold(said, expected)
 
 
 def test_what_the_databases_own_triggers_and_views_would_do_is_refused(
@@ -170,28 +130,15 @@ def test_what_the_databases_own_triggers_and_views_would_do_is_refused(
         connection.execute(f"CREATE VIEW w AS {load}")
     before = (service.root / "app.db").read_bytes()
     service.write("my.toml", f'{HEAD}[query.a]\n{INSERT}[query.b]\nsql = "SELECT v FROM w"\n')
-    done = service.sqlitmus("workload", "verify", "my.toml")
-    assert done.code == 2, done.err
+    said = refusal_of(service, outside, "workload", "verify", "my.toml")
     places = {"CLONE/my.toml:3: query.a.sql": "load_", "CLONE/my.toml:5: query.b.sql": "load_"}
-    assert not untold(done.err, places)
+    assert not untold(said, places)
     assert service.sqlitmus("workload", "init", "new.toml", "--database", "app.db").code == 0
     assert (service.root / "app.db").read_bytes() == before
     assert outside.untouched()
 
 
-# What a database file can carry that calls a function, @, when somebody looks into the file.
-VIEW, WRITABLE = "CREATE VIEW v AS SELECT @ AS a;", "PRAGMA writable_schema = ON;"
-CARRIED = {
-    "check": "CREATE TABLE h(a CHECK(@)); INSERT INTO h VALUES (1)",
-    "generated column": "CREATE TABLE h(a, b AS (@) CHECK(b)); INSERT INTO h(a) VALUES (1)",
-    "index": "CREATE TABLE h(a); CREATE INDEX i ON h(@); INSERT INTO h VALUES (1)",
-    "partial index": "CREATE TABLE h(a); CREATE INDEX i ON h(a) WHERE @; INSERT INTO h VALUES (1)",
-    "view of FTS5": f"{VIEW} CREATE VIRTUAL TABLE f USING fts5(a, content=v)",
-    "view of FTS4": f"{VIEW} CREATE VIRTUAL TABLE f USING fts4(a, content=v)",
-    "view as a table": f"{VIEW} {WRITABLE} UPDATE sqlite_schema SET type = 'table' WHERE name='v'",
-    "module": f"{WRITABLE} INSERT INTO sqlite_schema VALUES "
-    "('table', 'c', 'c', 0, 'CREATE VIRTUAL TABLE c USING csv(filename=\"{other}\")')",
-}
+CARRIED: dict[str, str] = ROWS["carried"]
 
 
 class Reaching(sqlite3.Connection):
@@ -267,16 +214,13 @@ def test_a_scenario_of_ones_own_is_refused_by_line_and_nothing_runs(
         put = "".join(text.replace("@", sql) for sql in statements)
     own.replace(SCENARIOS, anchor, put + anchor)
     written = (own.root / SCENARIOS).read_text("utf-8")
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
+    said = refusal_of(own, outside, *VERIFY)
     for number, (sql, words) in enumerate(statements.items()):
         line = written[: written.index(sql)].count("\n") + 1
         at = f"insert.{place.partition(',')[0]}[{number}]"
-        (told,) = (each for each in done.err.splitlines() if f"{at}: " in each or f"{at}." in each)
+        (told,) = (each for each in said.splitlines() if f"{at}: " in each or f"{at}." in each)
         assert f"CLONE/{SCENARIOS}:{line}: " in told
         assert words in told
-    assert not done.out
-    assert outside.untouched()
 
 
 # Text of the fixture, and what takes its place.
@@ -304,11 +248,9 @@ def test_a_fixture_of_ones_own_is_refused_by_line_and_nothing_runs(
 ) -> None:
     sql, words = WAYS[way]
     at = put(own, place, outside.sql(sql))
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
-    assert at in done.err
-    assert words in done.err
-    assert outside.untouched()
+    said = refusal_of(own, outside, *VERIFY)
+    assert at in said
+    assert words in said
 
 
 @pytest.mark.parametrize(
@@ -323,25 +265,12 @@ def test_what_a_fixtures_trigger_would_do_is_refused(
 ) -> None:
     trigger = f"CREATE TRIGGER t AFTER INSERT ON tiny BEGIN {outside.sql(body)}; END"
     put(own, "tables", trigger)
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
-    assert "CLONE/fixtures/tiny.toml:" in done.err
-    assert words in done.err
-    assert outside.untouched()
+    said = refusal_of(own, outside, *VERIFY)
+    assert "CLONE/fixtures/tiny.toml:" in said
+    assert words in said
 
 
-PRAGMAS: list[tuple[str, str | int, str]] = [
-    ("cache_size=1; ATTACH '{other}' AS e; DELETE FROM e.m; --", 1, "there are several statements"),
-    (
-        "cache_size='",
-        "; ATTACH '{other}' AS e; DELETE FROM e.m --",
-        "it says PRAGMA in what SQLite",
-    ),
-    ("mmap_size", "1; ATTACH '{other}' AS e", "there are several statements"),
-    ("writable_schema", 1, "it sets PRAGMA writable_schema"),
-    ("temp_store_directory", "{folder}", "it sets PRAGMA temp_store_directory"),
-    ("hard_heap_limit", 1, "it sets PRAGMA hard_heap_limit"),
-]
+PRAGMAS = [tuple(row.values()) for row in ROWS["pragma"]]
 
 
 @pytest.mark.parametrize(
@@ -365,37 +294,31 @@ def test_pragmas_are_nothing_but_pragmas_that_keep_to_the_database(
     ]
     own.replace(file, old, new.replace("@", "\n" + ",\n".join(pairs) + "\n"))
     written = (own.root / file).read_text("utf-8")
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
+    said = refusal_of(own, outside, *VERIFY)
     for pair, (_, _, words) in zip(pairs, PRAGMAS, strict=True):
         line = written[: written.index(pair)].count("\n") + 1
-        assert f"CLONE/{file}:{line}: {at}: {words}" in done.err
-    assert outside.untouched()
+        assert f"CLONE/{file}:{line}: {at}: {words}" in said
 
 
 def test_what_settings_set_up_is_refused_by_line(clone: Clone, outside: Outside) -> None:
     attach = json.dumps(outside.sql("ATTACH '{other}' AS e"))
     group = 'scenario = "get"\n'
     clone.write("scenarios/settings.toml", SETTINGS.replace(group, f"{group}setup = [{attach}]\n"))
-    clone.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    with_mode(clone, "advise")
     clone.runner("a")
-    done = clone.sqlitmus("advise", "-r", "a", "--blocks", "2")
-    assert done.code == 2, done.err
+    said = refusal_of(clone, outside, "advise", "-r", "a", "--blocks", "2")
     line = SETTINGS[: SETTINGS.index(group)].count("\n") + 2
-    assert f"CLONE/scenarios/settings.toml:{line}: " in done.err
-    assert "it attaches another database" in done.err
-    assert outside.untouched()
+    assert f"CLONE/scenarios/settings.toml:{line}: " in said
+    assert "it attaches another database" in said
 
 
 @pytest.mark.parametrize("name", ["../outside/mail.db", "..", "a/b", "C:x", ""])
 def test_files_beside_a_fixture_stay_beside_it(own: Clone, outside: Outside, name: str) -> None:
     query = f"SELECT '{name}', x'00' UNION ALL SELECT 'good', x'01'"
     put(own, "files", query.replace("../", "../../../"))
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
-    assert "fixtures/tiny.toml: " in done.err
-    assert " is no name of a file beside a database; " in done.err
-    assert outside.untouched()
+    said = refusal_of(own, outside, *VERIFY)
+    assert "fixtures/tiny.toml: " in said
+    assert " is no name of a file beside a database; " in said
 
 
 def test_a_database_beside_a_fixture_is_named_and_not_any_that_a_path_leads_to(
@@ -404,29 +327,21 @@ def test_a_database_beside_a_fixture_is_named_and_not_any_that_a_path_leads_to(
     put(own, "databases", "DELETE FROM tiny WHERE id != ?")
     path = outside.sql("{other}")
     step = (
-        (
-            f'{STEP.replace("run", "open-file")}sql = "SELECT count(*) AS n FROM tiny"\n'
-            'columns = {{ n = "integer" }}\n'
-            f'parameters = [{{ type = "text", generator = "pattern", pattern = "{path}" }}]\n'
-        )
-        .replace("{{", "{")
-        .replace("}}", "}")
+        f'{STEP.replace("run", "open-file")}sql = "SELECT count(*) AS n FROM tiny"\n'
+        'columns = { n = "integer" }\n'
+        f'parameters = [{{ type = "text", generator = "pattern", pattern = "{path}" }}]\n'
     )
     own.replace(SCENARIOS, STEP, f"{step}{STEP}")
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
+    said = refusal_of(own, outside, *VERIFY)
     text = (own.root / SCENARIOS).read_text("utf-8")
     line = text[: text.index('"open-file"')].count("\n") + 1
     at = f"CLONE/{SCENARIOS}:{line}: insert.steps[0].parameters: "
-    assert at in done.err
-    assert "is no name of a file beside a database" in done.err
-    assert outside.untouched()
+    assert at in said
+    assert "is no name of a file beside a database" in said
 
 
 def test_a_fixture_has_no_content_of_elsewhere(own: Clone, outside: Outside) -> None:
     content = 'indexes = []\ncontent = "../../../../outside/mail"'
     own.replace(FIXTURE, "indexes = []", content)
-    done = own.sqlitmus(*VERIFY)
-    assert done.code == 2, done.err
-    assert "CLONE/fixtures/tiny.toml: content: it is of a user's database" in done.err
-    assert outside.untouched()
+    said = refusal_of(own, outside, *VERIFY)
+    assert "CLONE/fixtures/tiny.toml: content: it is of a user's database" in said

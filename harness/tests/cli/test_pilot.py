@@ -14,6 +14,7 @@ from sqlitmus.run.plan import pilot
 from sqlitmus.run.plan.counts import Pace, case_seconds
 from sqlitmus.run.verify import answers, context
 from sqlitmus.store.folder import RunDirectory
+from tests.cli.calling import Call
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import RUNNER, Clone
 from tests.fakes.instant import Desk, alternate, even
@@ -83,11 +84,11 @@ def test_the_first_look_is_at_what_the_first_preset_calls(desk: Desk) -> None:
 
 
 def test_a_first_look_keeps_no_run_and_what_it_measured_is_not_measured_again(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
+    desk: Desk, at_desk: Call
 ) -> None:
     shop(desk)
     look = ("run", "--size", "s", "--mode", "piloted", "--first-look")
-    done = desk.sqlitmus(capsys, *look)
+    done = at_desk(*look)
     assert (done.code, done.out, done.err) == (0, "", LOOK)
     assert not (desk.clone.root / "results").exists()
     tried = len(desk.instant.measured)
@@ -95,13 +96,11 @@ def test_a_first_look_keeps_no_run_and_what_it_measured_is_not_measured_again(
     assert (tried, len(desk.instant.measured) - tried) == (2 * PILOT, 4)
 
 
-def test_a_first_look_is_at_the_runners_that_are_set_up(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_first_look_is_at_the_runners_that_are_set_up(desk: Desk, at_desk: Call) -> None:
     shop(desk)
     later = RUNNER.format(name="later", behaviour="honest", runtime="Fake", arguments="")
     desk.clone.write("runners/later/runner.toml", later.replace('"python"', '"compiled"'))
-    done = desk.sqlitmus(capsys, "run", "--size", "s", "--mode", "piloted", "--first-look")
+    done = at_desk("run", "--size", "s", "--mode", "piloted", "--first-look")
     assert (done.code, done.err) == (0, LOOK)
 
 
@@ -155,11 +154,16 @@ def test_such_a_runner_is_watched_for_as_long_as_the_mode_can_warm_up_though_all
     assert windows == {1350}
 
 
-def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
+def slow_at_first(desk: Desk) -> None:
+    """Let `b` be slow for 240 ms, of the 900 that the mode may warm up."""
     desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
     warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
     desk.instant.paces["b"] = lambda _, __: 1_250_000
     desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
+
+
+def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
+    slow_at_first(desk)
     desk.run(mode="piloted", blocks=1)
     windows = [m.warmup_ns // 10**6 for m in desk.instant.measured if m.runner == "b"]
     # 240 ms were slow: the next process is watched for twice that
@@ -175,10 +179,7 @@ def process(counts: Counts) -> tuple[int, int, int, int]:
 def test_two_subjects_of_a_comparison_are_told_the_same_and_runners_of_a_suite_their_own(
     desk: Desk,
 ) -> None:
-    desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
-    warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
-    desk.instant.paces["b"] = lambda _, __: 1_250_000
-    desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
+    slow_at_first(desk)
     desk.run(mode="piloted", blocks=1, label="suite")
     suite = counts(desk.clone.latest())
     assert suite["a"].warmed_ms == pytest.approx(1, rel=0.05)
@@ -231,7 +232,7 @@ def test_what_is_remembered_is_asked_again_only_after_a_change(
 
 @pytest.mark.parametrize(("killed", "again"), [(False, 2), (True, PILOT)])
 def test_what_was_found_out_before_a_run_is_cut_off_is_not_asked_again(
-    desk: Desk, capsys: pytest.CaptureFixture[str], *, killed: bool, again: int
+    desk: Desk, at_desk: Call, *, killed: bool, again: int
 ) -> None:
     """A kill costs what is known of the case under way, two Ctrl-C the process alone."""
     run = (*RUN, "--case", "get", "--case", "all", "--blocks", "1", "-q")
@@ -245,24 +246,22 @@ def test_what_was_found_out_before_a_run_is_cut_off_is_not_asked_again(
             os.kill(os.getpid(), signal.SIGINT)
 
     desk.instant.before = cut_off
-    assert desk.sqlitmus(capsys, *run).code == 130
+    assert at_desk(*run).code == 130
     if killed:
         file.write_bytes(left[0])
     desk.instant.verified.clear()
     before = len(desk.instant.measured)
-    assert desk.sqlitmus(capsys, *run).code == 0
+    assert at_desk(*run).code == 0
     assert {*desk.instant.verified} <= {"python"}  # for the numbers of operations in the plan
     assert len(desk.instant.measured) - before == again + 2 * 2
 
 
-def test_verify_asks_anew_and_leaves_what_runs_remember(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert desk.sqlitmus(capsys, *RUN, "-q").code == 0
+def test_verify_asks_anew_and_leaves_what_runs_remember(desk: Desk, at_desk: Call) -> None:
+    assert at_desk(*RUN, "-q").code == 0
     file = desk.clone.root / "toolchain/cache/memory/cells.json"
     before = file.read_bytes()
     desk.instant.verified.clear()
-    assert desk.sqlitmus(capsys, "verify", "--size", "s").code == 0
+    assert at_desk("verify", "--size", "s").code == 0
     assert {*desk.instant.verified} == {"a", "b", "python"}
     assert file.read_bytes() == before
 

@@ -14,6 +14,7 @@ import pytest
 from sqlitmus.analysis import load
 from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary import paths
+from tests.cli.calling import Call, refusals
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 
@@ -39,8 +40,8 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return made
 
 
-def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "60", "--seed", "1")
+def test_the_whole_of_a_self_test(desk: Desk, at_desk: Call) -> None:
+    done = at_desk(*COMMAND, "--blocks", "60", "--seed", "1")
     plain = re.sub(r"\d+\.\d+", "N", done.out)
     plain = re.sub(r"a-\d", "COPY", plain)
     assert plain.splitlines() == [
@@ -70,83 +71,67 @@ def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]
     assert len({*blocks}) > 20
 
 
-def test_a_copy_that_is_favoured_all_along_fails_it(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_copy_that_is_favoured_all_along_fails_it(desk: Desk, at_desk: Call) -> None:
     desk.instant.paces["a-3"] = noise("a-3", 1.03)
-    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "60")
+    done = at_desk(*COMMAND, "--blocks", "60")
     assert done.code == 1
     assert "6 of 6 reports of 10 blocks find a difference between copies" in done.out
     assert "a-3 slower than" in done.out
     assert done.out.endswith("FAILED: verdicts on this machine need care\n")
     desk.run(runners=["a"], blocks=1)
-    report = desk.sqlitmus(capsys, "report", "--format", "text")
+    report = at_desk("report", "--format", "text")
     assert " UTC: FAILED. 60 blocks of 5 equal copies of a" in " ".join(report.out.split())
 
 
-def test_json_is_what_is_kept(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50", "--json", "--quiet")
+def test_json_is_what_is_kept(desk: Desk, at_desk: Call) -> None:
+    done = at_desk(*COMMAND, "--blocks", "50", "--json", "--quiet")
     assert json.loads(done.out) == json.loads(desk.clone.plain(selftest_file().read_text("utf-8")))
     assert done.err == ""
 
 
-def test_too_few_blocks_give_no_rate_and_no_result(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
-    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "20")
+def test_too_few_blocks_give_no_rate_and_no_result(desk: Desk, at_desk: Call) -> None:
+    done = at_desk(*COMMAND, "--blocks", "20")
     assert (done.code, done.out) == (6, "")
     assert done.err.endswith(
         "20 blocks are too few for a rate: 50 are needed; give more --time-budget or --blocks\n"
     )
     assert not selftest_file().exists()
     desk.run(runners=["a"], blocks=1)
-    report = desk.sqlitmus(capsys, "report", "--format", "text")
+    report = at_desk("report", "--format", "text")
     assert "No self-test on this machine yet" in report.out
 
 
-def test_after_ctrl_c_it_goes_on_and_says_the_same(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_after_ctrl_c_it_goes_on_and_says_the_same(desk: Desk, at_desk: Call) -> None:
     def interrupt(name: str, number: int) -> None:
         if (name, number) == ("a-2", 25):
             os.kill(os.getpid(), signal.SIGINT)
 
     desk.instant.before = interrupt
-    cut = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50", "--seed", "1")
+    cut = at_desk(*COMMAND, "--blocks", "50", "--seed", "1")
     assert (cut.code, cut.out) == (130, "")
     assert "go on with: ./just run --resume " in cut.err
     assert not selftest_file().exists()
     latest = str((paths.RESULTS / "latest").resolve())
-    done = desk.sqlitmus(capsys, "run", "--resume", latest)
+    done = at_desk("run", "--resume", latest)
     assert done.code == 0, done.err
     assert done.out.splitlines()[0] == "50 blocks of 5 equal copies of a, one after the other: get."
     assert done.out.endswith("passed\n")
     assert selftest_file().exists()
 
 
-def test_a_wrong_answer_is_no_result(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_answer_is_no_result(desk: Desk, at_desk: Call) -> None:
     desk.instant.lies["a-4"] = lambda number: {"checksum": 6} if number == 9 else {}
-    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50")
+    done = at_desk(*COMMAND, "--blocks", "50")
     assert done.code == 5
     assert "get/a-4: wrong: " in done.err
     assert not selftest_file().exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--runner", "b"], "'b': there is no runner 'b'; expected one of a, python"),
-        (["--runner", "a", "--case", "manny"], "there is no scenario 'manny'"),
-        (["--runner", "a", "--case", "noop"], "noop is a cold case; the self-test needs a steady"),
-        (["--scheme", "rely"], "there is no scheme 'rely'; did you mean relay?"),
-        (["--time-budget", "never"], "--time-budget 'never': expected a number above 0 with"),
-    ],
-    ids=lambda value: value[-1],
-)
+@refusals("selftest")
 def test_what_does_not_exist_is_told(
-    desk: Desk, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    desk: Desk, at_desk: Call, typed: list[str], message: str
 ) -> None:
-    done = desk.sqlitmus(capsys, "selftest", *arguments)
+    done = at_desk("selftest", *typed)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"sqlitmus: {message}")
     assert desk.instant.measured == []

@@ -15,6 +15,7 @@ from sqlitmus.cli import options
 from sqlitmus.render.document.format import THIN
 from sqlitmus.run.processes import progress
 from sqlitmus.store.folder import RunDirectory
+from tests.cli.calling import Call
 from tests.fakes.clone import Clone, Done, measured_order, planned_order
 from tests.fakes.instant import Desk, even
 
@@ -56,8 +57,8 @@ def interrupt(times: int = 1) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def run(desk: Desk, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
-    done = desk.sqlitmus(capsys, "run", "--size", "s", "--seed", "3", *arguments)
+def run(at_desk: Call, *arguments: str) -> Done:
+    done = at_desk("run", "--size", "s", "--seed", "3", *arguments)
     return Done(done.code, done.out, done.err.replace(THIN, " "))
 
 
@@ -68,12 +69,10 @@ def after_the_plan(done: Done) -> list[str]:
     return [line for line in lines[first + 1 :] if "left" not in line]
 
 
-def test_page_and_line_sharpen_block_by_block(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_page_and_line_sharpen_block_by_block(desk: Desk, at_desk: Call) -> None:
     seen: list[str] = []
     desk.instant.before = lambda _name, _number: seen.append(state(desk))
-    done = run(desk, capsys, "--blocks", "12", *WEIGHTS)
+    done = run(at_desk, "--blocks", "12", *WEIGHTS)
     assert done.code == 0
     assert list(dict.fromkeys(seen)) == ["", *(f"Block {n} of 12, under way" for n in range(1, 12))]
     assert state(desk) == ""
@@ -87,20 +86,16 @@ def test_page_and_line_sharpen_block_by_block(
     assert done.err.count("report so far: ") == 1
 
 
-def test_quiet_makes_the_page_and_says_nothing(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_makes_the_page_and_says_nothing(desk: Desk, at_desk: Call) -> None:
     seen: list[str] = []
     when(desk, 9, lambda: seen.append(state(desk)))
-    assert run(desk, capsys, "--blocks", "4", "-q").err == ""
+    assert run(at_desk, "--blocks", "4", "-q").err == ""
     assert seen == ["Block 2 of 4, under way"]
 
 
-def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(desk: Desk, at_desk: Call) -> None:
     when(desk, 9, interrupt)  # in block 3: of two cases, each with an A/A control
-    done = run(desk, capsys, "--blocks", "4")
+    done = run(at_desk, "--blocks", "4")
     assert done.code == 130
     where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
     told = "still open: a 1.10 µs and b 3.29 µs (geometric mean of 2 cases)"
@@ -113,15 +108,13 @@ def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(
         f"interrupted; go on with: ./just run --resume {where}",
     ]
     assert state(desk) == "not finished: 2 of 4 blocks"
-    assert desk.sqlitmus(capsys, "run", "--resume", str(page(desk).parent)).code == 0
+    assert at_desk("run", "--resume", str(page(desk).parent)).code == 0
     assert state(desk) == ""
 
 
-def test_ctrl_c_before_anything_was_measured_says_so(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_before_anything_was_measured_says_so(desk: Desk, at_desk: Call) -> None:
     desk.instant.before = lambda _name, _number: interrupt(2)
-    done = run(desk, capsys, "--blocks", "4", "-q")
+    done = run(at_desk, "--blocks", "4", "-q")
     assert done.code == 130
     where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
     assert done.err == (
@@ -132,7 +125,7 @@ def test_ctrl_c_before_anything_was_measured_says_so(
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_ctrl_c_while_a_page_is_made_loses_nothing(
-    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, times: int
+    desk: Desk, at_desk: Call, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """The first Ctrl-C lets the page be made, the second leaves the one before and makes the last
     one, the third leaves that, too."""
@@ -147,23 +140,21 @@ def test_ctrl_c_while_a_page_is_made_loses_nothing(
         save(text, output)
 
     monkeypatch.setattr(options, "save", interrupted)
-    assert run(desk, capsys, "--blocks", "4").code == 130
+    assert run(at_desk, "--blocks", "4").code == 130
     before = ["", "Block 1 of 4, under way"]
     assert states == [*before, "Block 2 of 4, under way" if times == 1 else before[-1]]
     assert state(desk) == (before[-1] if times == 3 else "not finished: 2 of 4 blocks")
     assert desk.clone.latest().blocks()[-1].block == 1
-    assert run(desk, capsys, "--resume", str(page(desk).parent)).code == 0
+    assert run(at_desk, "--resume", str(page(desk).parent)).code == 0
     assert measured_order(desk.clone.latest()) == planned_order(desk.clone.latest())
 
 
-def test_a_page_that_cannot_be_made_does_not_end_the_run(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_cannot_be_made_does_not_end_the_run(desk: Desk, at_desk: Call) -> None:
     desk.instant.before = lambda name, number: {
         ("a", 1): lambda: page(desk).mkdir(),
         ("a", 9): lambda: page(desk).rmdir(),
     }.get((name, number), lambda: None)()
-    done = run(desk, capsys, "--blocks", "4")
+    done = run(at_desk, "--blocks", "4")
     assert done.code == 0
     assert done.err.count("no page of the run so far: CLONE/results/STAMP-quick/report.html") == 2
     assert "block 3 of 4, still open: a" in done.err
@@ -178,10 +169,8 @@ def places(directory: RunDirectory) -> dict[str, list[int]]:
     return blocks
 
 
-def test_a_complete_run_is_measured_for_another_sitting(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(desk, capsys, "--blocks", "10", "-q").code == 0
+def test_a_complete_run_is_measured_for_another_sitting(desk: Desk, at_desk: Call) -> None:
+    assert run(at_desk, "--blocks", "10", "-q").code == 0
     directory = RunDirectory.open(page(desk).parent.resolve())
     case = next(iter(directory.plan().cells))  # as where a budget gives others more sets
     directory.change_plan(directory.plan().model_copy(update={"sets": {case: 4}}))
@@ -191,12 +180,12 @@ def test_a_complete_run_is_measured_for_another_sitting(
 
     calls = itertools.count()
     desk.instant.before = lambda _name, _number: interrupt() if next(calls) == 9 else None
-    assert desk.sqlitmus(capsys, *again).code == 130
+    assert at_desk(*again).code == 130
     where = f"CLONE/results/{desk.clone.plain(directory.path.name)}"
-    refused = desk.sqlitmus(capsys, *again)
+    refused = at_desk(*again)
     words = f"{where} is not complete; ./just run --resume {where} goes on with it"
     assert (refused.code, refused.err) == (2, f"sqlitmus: {words}\n")
-    assert desk.sqlitmus(capsys, "run", "--resume", str(directory.path)).code == 0
+    assert at_desk("run", "--resume", str(directory.path)).code == 0
     plan = directory.plan()
     assert (plan.blocks, plan.sessions, plan.sittings) == (20, 2, 2)
     assert [(s.block, s.position) for s in directory.samples()][: len(before)] == before
@@ -215,13 +204,13 @@ def test_a_complete_run_is_measured_for_another_sitting(
     ],
 )
 def test_what_cannot_have_another_sitting_says_why_and_stays_as_it_is(
-    desk: Desk, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+    desk: Desk, at_desk: Call, options: list[str], words: str
 ) -> None:
-    assert run(desk, capsys, "--blocks", "2", "-q").code == 0
+    assert run(at_desk, "--blocks", "2", "-q").code == 0
     directory = RunDirectory.open(page(desk).parent.resolve())
     directory.change_plan(directory.plan().model_copy(update={"looks": 3}))
     before = directory.file.read_bytes()
-    done = desk.sqlitmus(capsys, "run", *(o.format(run=directory.path) for o in options))
+    done = at_desk("run", *(o.format(run=directory.path) for o in options))
     assert done.code == 2
     assert words in done.err
     assert directory.file.read_bytes() == before

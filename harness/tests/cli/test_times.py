@@ -6,11 +6,12 @@ import signal
 from collections import Counter
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.cli.calling import sqlitmus
+from tests.cli.calling import Call
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
 from tests.worded import notices
@@ -189,33 +190,11 @@ def stripped(text: str) -> str:
     return "\n".join(line.strip() for line in text.splitlines()).strip()
 
 
-PLAN = """\
-4 cells in 2 cases, 10 blocks of about 1.8 s: done in about 0:18
-the smallest detectable difference is unknown until it has run
-before that, verification and pilot take about 5.2 s
-blocks that a --time-budget buys: 497 in 15, 997 in 30 and 1997 in 60 minutes
-4 of 4 cells were never tried here: a process of them counts as 0.3 s
-
-runner        cells   verification   pilot   blocks   all
-───────────────────────────────────────────────────────────
-a             2       0.8 s          1.8 s   6.0 s    8.6 s
-b             2       0.8 s          1.8 s   6.0 s    8.6 s
-A/A control   0       0.0 s          0.0 s   6.0 s    6.0 s
-all           4       1.6 s          3.6 s   0:18     0:23
-"""
-SUITES = """\
-suite   summary   mode       cases   cells   minutes
-────────────────────────────────────────────────────
-quick   small     quick      2       4       1
-full    all       standard   5       15      1
-"""
-
-
 def test_a_plan_says_what_a_run_takes_and_starts_nothing(
-    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    desk: Desk, call: Call, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     def plan() -> str:
-        done = sqlitmus(capsys, monkeypatch, "run", "--plan", "--mode", "budget", "--size", "s")
+        done = call("run", "--plan", "--mode", "budget", "--size", "s")
         assert (done.code, done.err) == (0, "")
         return stripped(done.out)
 
@@ -226,7 +205,7 @@ def test_a_plan_says_what_a_run_takes_and_starts_nothing(
             "machine.lock.hold",
         ):
             nothing.setattr(f"sqlitmus.{starting}", None)
-        assert plan() == stripped(PLAN)
+        assert plan() == snapshot
     assert desk.run(mode="budget").exit == 0
     foretold = plan().splitlines()
     assert foretold[0] == desk.stderr.getvalue().splitlines()[0]
@@ -238,6 +217,6 @@ def test_a_plan_says_what_a_run_takes_and_starts_nothing(
 
 @pytest.mark.usefixtures("desk")
 def test_the_list_of_suites_tells_how_long_each_takes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    call: Call, snapshot: SnapshotAssertion
 ) -> None:
-    assert stripped(sqlitmus(capsys, monkeypatch, "list", "suites").out) == stripped(SUITES)
+    assert stripped(call("list", "suites").out) == snapshot

@@ -77,11 +77,6 @@ def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
     assert clone.sqlitmus(*RUN, "--scheme", "process").code == 0
     assert {s.position for s in clone.samples() if s.block} <= clone.values("cold").keys()
     assert clone.latest().plan().scheme == "process"
-    done = clone.sqlitmus(*RUN, "--scheme", "rely")
-    assert (done.code, done.err) == (
-        2,
-        "sqlitmus: there is no scheme 'rely'; did you mean relay?\n",
-    )
 
 
 def test_cold_cases_take_no_turns(clone: Clone) -> None:

@@ -3,29 +3,18 @@
 import json
 import os
 import signal
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.cli.calling import data
 from tests.cli.test_interrupt import let_go, resume, under_way
 from tests.fakes.clone import Clone
 from tests.workload.conftest import make
 
 MARKER = "owner-3"  # a value that is in the database and nowhere else
-FILE = """
-database = "app.db"
-workers = 2
-[query.one]
-weight = 3
-operation = "get"
-sql = "SELECT id, title FROM document WHERE owner = ? LIMIT 1"
-parameters = "SELECT DISTINCT owner FROM document ORDER BY random()"
-[query.add]
-weight = 1
-transaction = "immediate"
-sql = "INSERT INTO event(document, at) VALUES (?, ?)"
-parameters = "SELECT id, 7 FROM document"
-"""
+FILE = data("workload.toml")
 
 
 @pytest.fixture
@@ -228,29 +217,17 @@ def test_what_makes_no_sense_is_refused(
     assert message in done.err
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('sql = "SELEC id FROM document"', "my.toml:3: query.a.sql: line 1, column 1: SQLite "),
-        (
-            'operation = "get"\nsql = "DELETE FROM event"',
-            "my.toml:4: query.a.sql: operation is get, but the statement writes to event; use run",
-        ),
-        (
-            'weight = 0\nsql = "SELECT 1"',
-            "my.toml:3: query.a.weight: Input should be greater than 0",
-        ),
-        (
-            'sql = "SELECT 1 WHERE 1 = ?"\nparameters = "SELECT id FROM document WHERE id < 0"',
-            "my.toml:4: query.a.parameters: the query for parameters finds no row",
-        ),
-        ('sql = "SELECT nosuch(id) FROM document"', "no such function: nosuch"),
-    ],
-)
+SAID = {
+    table: [(row["text"], row["says"]) for row in rows]
+    for table, rows in tomllib.loads(data("workloads.toml")).items()
+}
+
+
+@pytest.mark.parametrize(("text", "message"), SAID["fault"])
 def test_a_fault_ends_it_at_once_with_the_database_as_it_was(
     service: Clone, text: str, message: str
 ) -> None:
-    service.write("my.toml", f'database = "app.db"\n[query.a]\n{text}\n')
+    service.write("my.toml", f'database = "app.db"\n{text}\n')
     before = (service.root / "app.db").read_bytes()
     done = service.sqlitmus("workload", "my.toml")
     assert (done.code, message in done.err) == (2, True), done.err
@@ -259,65 +236,17 @@ def test_a_fault_ends_it_at_once_with_the_database_as_it_was(
     assert not [*(service.root / "toolchain" / "databases").rglob("*.db")]
 
 
-DRAWN = 'sql = "SELECT id FROM document WHERE title = ?"\nparameters = [{ type = "text", '
-AT = "CLONE/my.toml:4: query.a.parameters"
+NESTED = "CLONE/my.toml: it is nested deeper than 64 levels; take the brackets or dots out"
 HOSTILE = [
-    (
-        f'[query.a]\n{DRAWN}generator = "text", min = 9, max = 1_000_000_000 }}]',
-        (f"{AT}: values of 1,000,000,000 characters; 33,554,432 at most are measured"),
-    ),
-    (
-        f'[query.a]\n{DRAWN}generator = "blob", min = 9, max = 2_000_000 }}]',
-        (f"{AT}: 4,096 values of 2,000,000 characters do not fit into memory; give a smaller max"),
-    ),
-    (
-        f'[query.a]\n{DRAWN}generator = "text", min = 9, max = 3 }}]',
-        f"{AT}: min is 9 and max 3; give a max that is not below min",
-    ),
-    (
-        f'[query.a]\n{DRAWN}generator = "permutation", max = 1_000_000_000_000 }}]',
-        (
-            f"{AT}: a permutation of 1,000,000,000,001 numbers; it has "
-            "10,000,000 at most; draw integers"
-        ),
-    ),
-    (
-        f'[query.a]\n{DRAWN}generator = "integer", max = {2**62}, scale = 9 }}]',
-        (f"{AT}: a parameter has more than the 64 bits of SQLite's integers; leave it out"),
-    ),
-    (
-        f'[query.a]\n{DRAWN}generator = "pattern", pattern = "{{:99999999999}}" }}]',
-        (f"{AT}[0].pattern: braces hold the number, with a width below 1000, such as {{:07d}}"),
-    ),
-    (
-        f'[query.a]\nsql = "SELECT ?1"\nparameters = [{2**64}]',
-        (f"{AT}: a parameter has more than the 64 bits of SQLite's integers; leave it out"),
-    ),
-    (
-        '[query.a]\nsql = "SELECT length(?)"\nparameters = "SELECT zeroblob(40000000) FROM event"',
-        (
-            f"{AT}: 2 rows of parameters have more than 64 MB, which is "
-            "the most that is bound; give fewer rows, or shorter values"
-        ),
-    ),
+    *SAID["hostile"],
+    (f"a = {'[' * 20_000}{']' * 20_000}", NESTED),
+    (f"{'.'.join('a' * 100)} = 1", NESTED),
     (
         f"seed = {'9' * 5000}",
         (
             "CLONE/my.toml: not TOML: an integer has thousands of digits, and SQLite's have 64 "
             "bits; correct it"
         ),
-    ),
-    (
-        f"a = {'[' * 20_000}{']' * 20_000}",
-        "CLONE/my.toml: it is nested deeper than 64 levels; take the brackets or dots out",
-    ),
-    (
-        f"{'.'.join('a' * 100)} = 1",
-        "CLONE/my.toml: it is nested deeper than 64 levels; take the brackets or dots out",
-    ),
-    (
-        'trace = "a\\u0000.jsonl"',
-        "CLONE/my.toml:2: trace: it holds the character U+0000, which no path can; take it out",
     ),
 ]
 

@@ -209,12 +209,7 @@ def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [
-        _claim(os.getpid(), 12.0),
-        _claim(2**22 + 7, 12.0),
-        _claim(-1, 12.0),
-        _claim(2**70, 12.0),
-    ],
+    [_claim(pid, 12.0) for pid in (os.getpid(), 2**22 + 7, -1, 2**70)],
     # a process id differs between the workers of xdist, which must agree on names
     ids=map(str, range(4)),
 )

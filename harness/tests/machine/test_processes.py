@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from multiprocessing import connection
 from pathlib import Path
@@ -403,18 +403,18 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's counte
 AT_FIRST = Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
 
 
-def test_what_others_took_is_of_all_threads_and_of_their_processor() -> None:
-    later = Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100)
-    assert between(AT_FIRST, later) == 20 + 7 + 30
-
-
-def test_a_thread_that_has_ended_takes_nothing_back() -> None:
-    assert between(AT_FIRST, Look({1: 30}, read_bytes=4096, away_ns=70)) == 20
-
-
-def test_it_is_unknown_beside_a_disk_and_where_the_system_does_not_tell() -> None:
-    assert between(AT_FIRST, Look({1: 30}, read_bytes=8192, away_ns=70)) is None
-    assert between(AT_FIRST, None) is None
+@pytest.mark.parametrize(
+    ("later", "taken"),
+    [
+        (Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100), 20 + 7 + 30),
+        (Look({1: 30}, read_bytes=4096, away_ns=70), 20),
+        (Look({1: 30}, read_bytes=8192, away_ns=70), None),
+        (None, None),
+    ],
+    ids=["all threads and the processor", "a thread has ended", "beside a disk", "not told"],
+)
+def test_what_others_took(later: Look | None, taken: int | None) -> None:
+    assert between(AT_FIRST, later) == taken
     assert between(None, AT_FIRST) is None
     assert proc.look(2**22 + 1, None) is None
 
@@ -461,19 +461,25 @@ counts_writes = pytest.mark.skipif(
 )
 
 
+def written(file: Path, pragmas: Iterable[str], inserts: int) -> proc.Writes:
+    """What so many inserts into a new table write, seen from outside."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        for pragma in pragmas:
+            db.execute(f"PRAGMA {pragma}")
+        db.execute("CREATE TABLE t(a)")
+        before = proc.look_at_writes(os.getpid(), file)
+        for number in range(inserts):
+            db.execute("INSERT INTO t VALUES (?)", (number,))
+        after = proc.look_at_writes(os.getpid(), file)
+    found = proc.written_between(before, after, inserts)
+    assert found
+    return found
+
+
 @counts_writes
 def test_bytes_and_checkpoints_of_a_log(tmp_path: Path) -> None:
-    file = tmp_path / "a.db"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        for pragma in ("journal_mode=WAL", "wal_autocheckpoint=20", "synchronous=NORMAL"):
-            connection.execute(f"PRAGMA {pragma}")
-        connection.execute("CREATE TABLE t(a)")
-        before = proc.look_at_writes(os.getpid(), file)
-        for number in range(100):
-            connection.execute("INSERT INTO t VALUES (?)", (number,))
-        after = proc.look_at_writes(os.getpid(), file)
-    found = proc.written_between(before, after, 100)
-    assert found
+    pragmas = ("journal_mode=WAL", "wal_autocheckpoint=20", "synchronous=NORMAL")
+    found = written(tmp_path / "a.db", pragmas, 100)
     # a page and its head for each row, and what checkpoints write
     assert 4120 <= found.bytes_per_iteration < 5000
     assert 4 <= found.checkpoints <= 5
@@ -482,27 +488,13 @@ def test_bytes_and_checkpoints_of_a_log(tmp_path: Path) -> None:
 
 @counts_writes
 def test_a_log_that_only_grows(tmp_path: Path) -> None:
-    file = tmp_path / "a.db"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        for pragma in ("journal_mode=WAL", "wal_autocheckpoint=0"):
-            connection.execute(f"PRAGMA {pragma}")
-        connection.execute("CREATE TABLE t(a)")
-        before = proc.look_at_writes(os.getpid(), file)
-        for number in range(100):
-            connection.execute("INSERT INTO t VALUES (?)", (number,))
-        found = proc.written_between(before, proc.look_at_writes(os.getpid(), file), 100)
-    assert found
+    found = written(tmp_path / "a.db", ("journal_mode=WAL", "wal_autocheckpoint=0"), 100)
     assert (found.checkpoints, found.grown) == (0, 100)
 
 
 @counts_writes
 def test_a_database_without_a_log_has_no_checkpoints(tmp_path: Path) -> None:
-    file = tmp_path / "a.db"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        before = proc.look_at_writes(os.getpid(), file)
-        connection.execute("CREATE TABLE t(a)")
-        found = proc.written_between(before, proc.look_at_writes(os.getpid(), file), 1)
-    assert found
+    found = written(tmp_path / "a.db", (), 1)
     assert (found.checkpoints, found.pages) == (0, 0)
     assert found.written_bytes > 4096
 

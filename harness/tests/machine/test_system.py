@@ -21,36 +21,20 @@ pins_here = pytest.mark.skipif(system.unsupported() is not None, reason="no pins
 
 
 @pins_here
-def test_a_pin_holds_inside_the_block_only() -> None:
+def test_a_pin_and_keeping_away_hold_inside_the_block_only() -> None:
     here = system.allowed()
-    with system.pinned(here[-1]):
-        assert system.allowed() == [here[-1]]
-    assert system.allowed() == here
-    with pytest.raises(ValueError, match="inside"), system.pinned(here[0]):
-        raise ValueError("inside")
-    assert system.allowed() == here
-
-
-@pins_here
-def test_whoever_keeps_away_from_a_processor_does_so_inside_the_block_only() -> None:
-    here = system.allowed()
-    with system.away_from(here[-1]):
-        assert system.allowed() == (here[:-1] or here)
-    assert system.allowed() == here
-    with pytest.raises(ValueError, match="inside"), system.away_from(here[0]):
-        raise ValueError("inside")
-    assert system.allowed() == here
-    with system.away_from(None):
+    for bind, inside in (
+        (system.pinned(here[-1]), [here[-1]]),
+        (system.away_from(here[-1]), here[:-1] or here),
+        (system.pinned(None), here),
+        (system.away_from(None), here),
+    ):
+        with pytest.raises(ValueError, match="inside"), bind:  # noqa: PT012
+            assert system.allowed() == inside
+            raise ValueError("inside")
         assert system.allowed() == here
     with system.pinned(here[0]), system.away_from(here[0]):  # there is no other
         assert system.allowed() == [here[0]]
-
-
-@pins_here
-def test_no_pin_changes_nothing() -> None:
-    here = system.allowed()
-    with system.pinned(None):
-        assert system.allowed() == here
 
 
 @pins_here
@@ -196,15 +180,14 @@ def test_each_fact_is_read(tmp_path: Path) -> None:
     assert [system.pressure_us(tmp_path, name) for name in ("cpu", "io", "memory")] == [3711, 42, 7]
 
 
-def test_a_system_without_these_files_tells_nothing(tmp_path: Path) -> None:
-    assert every(tmp_path) == NOTHING
-    assert system.pressure_us(tmp_path, "cpu") is None
-
-
-def test_a_folder_in_place_of_a_file_tells_nothing(tmp_path: Path) -> None:
-    for name in LAPTOP:
+@pytest.mark.parametrize("folders", [{}, LAPTOP], ids=["no files", "folders in their place"])
+def test_a_system_without_these_files_tells_nothing(
+    tmp_path: Path, folders: dict[str, str]
+) -> None:
+    for name in folders:
         (tmp_path / name).mkdir(parents=True)
     assert every(tmp_path) == NOTHING
+    assert system.pressure_us(tmp_path, "cpu") is None
 
 
 @pytest.mark.parametrize(
@@ -224,11 +207,6 @@ def test_boost_by_the_driver_s_switch(tmp_path: Path, name: str, content: str, o
     if on:
         build(tmp_path, {f"{CPUS}/{name}": found.forbid.split()[1]})
         assert system.boost(tmp_path) == system.Boost(on=False, forbid=found.forbid)
-
-
-def test_a_hypervisor_is_seen(tmp_path: Path) -> None:
-    cpuinfo = "flags : fpu hypervisor sse2\n"
-    assert system.virtualised(build(tmp_path, {"proc/cpuinfo": cpuinfo}))
 
 
 WORDS = st.sampled_from(

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -373,88 +374,24 @@ def another_database(folder: Path) -> None:
     db.close()
 
 
-OTHER_TABLES = "its tables are not those of a run; keep what is yours in a file of its own"
+ROWS = tomllib.loads(Path(__file__).with_name("accidents.toml").read_text("utf-8"))
 ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "empty file": (cut(0), "run.sqlite: is no run's file, but another database"),
     "cut file": (cut(5000), "run.sqlite: "),
     "no database": (rubbish, "run.sqlite: is no run's file: file is not a database"),
     "another database": (another_database, "run.sqlite: is no run's file, but another database"),
     "a page of zeros": (overwritten, "run.sqlite: "),
-    "later version": (
-        sql("PRAGMA user_version = 2"),
-        "run.sqlite: version 2 of the file, this sqlitmus reads 1; use the one that wrote it",
-    ),
-    "a trigger": (
-        sql("CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM run; END"),
-        "run.sqlite: it also has trigger t; keep what is yours in a file of its own",
-    ),
-    "a view": (sql("CREATE VIEW v AS SELECT 1"), "run.sqlite: it also has view v; keep what is"),
-    "a virtual table": (
-        sql("CREATE VIRTUAL TABLE f USING fts5(a)"),
-        "run.sqlite: it also has table f, table f_config, table f_content; keep what is yours",
-    ),
-    "another view under our name": (
-        sql("UPDATE sqlite_schema SET sql = replace(sql, 'label', 'runner') WHERE name = 'result'"),
-        f"run.sqlite: {OTHER_TABLES}",
-    ),
-    "a table of other types": (
-        sql("UPDATE sqlite_schema SET sql = replace(sql, 'REAL', 'TEXT') WHERE name = 'value'"),
-        f"run.sqlite: {OTHER_TABLES}",
-    ),
-    "a number beyond reason": (sql("UPDATE value SET value = 1e308"), "run.sqlite: is damaged: "),
-    "an outcome that is none": (sql("UPDATE sample SET outcome = 'x'"), "run.sqlite: is damaged"),
-    "a sample that no plan knows": (
-        sql("UPDATE sample SET block = 7 WHERE id = 2"),
-        "sample 2: the plan has no get-pk/",
-    ),
-    "no plan": (sql("UPDATE run SET plan = ''"), "plan: not JSON: EOF while"),
-    "older plan": (plan(schema_version=1), "plan: $.schema_version: Input should be 2"),
-    "comparison": (plan(kind="compare"), "plan: $.kind is compare; only runs of a suite are"),
-    "claims": (plan(kind="claims"), "plan: $.kind is claims; only runs of a suite are merged"),
-    "path as run": (plan(run="../../etc"), "plan: $.run '../../etc': only letters, digits"),
-    "dots as run": (plan(run=".."), "plan: $.run '..': only letters, digits and . _ @ + -"),
-    "path as machine": (plan(machine="a/b"), "plan: $.machine 'a/b': only letters, digits"),
-    "HTML as machine": (plan(machine="<b>"), "plan: $.machine '<b>': only letters, digits"),
-    "no date": (plan(created="soon"), "plan: $.created: Invalid isoformat string: 'soon'"),
-    "NaN": (plan(margin=float("nan")), "plan: $.margin: not a finite number of ordinary size"),
-    "more than a float": (
-        text("plan", "run", '"seed": 7', '"seed": 1e999'),
-        "plan: $.seed: not a finite number of ordinary size",
-    ),
     "more than an integer": (
         text("plan", "run", '"operations": 100', f'"operations": {10**400}'),
         "plan: $.cases[0].operations: not a finite number of ordinary size",
-    ),
-    "NaN in a block": (
-        text("record", "block", '"load_average":0.5', '"load_average":NaN'),
-        "block 0: $.before.load_average: not a finite number of ordinary size",
-    ),
-    "endless blocks": (plan(blocks=10**9), "plan: $.blocks: 1000000000 is more than 200,000"),
-    "no such type": (plan(cases=7), "plan: $.cases: Input should be a valid list"),
-    "unknown definitions": (
-        plan(definitions={}),
-        "plan: $.definitions has no scenario get-pk, so its work cannot be compared with",
-    ),
-    "a fact as long as a book": (
-        sql("UPDATE fact SET value = ?", "x" * 5000),
-        "fact cpu: longer than 1000 characters",
-    ),
-    "broken verification": (
-        text("verification", "cell", '"outcome":"ok"', '"outcome":"fine"'),
-        "verification of get-pk/node: $.outcome: Input should be 'ok', 'unsupported', 'wrong' or",
-    ),
-    "broken details": (
-        sql("INSERT INTO detail VALUES(1, '7')"),
-        "detail of sample 1: $: Input should be ",
-    ),
-    "interrupted": (
-        sql("UPDATE run SET complete = 0"),
-        "the run was interrupted or is still measured; finish it with",
     ),
     "a journal of several files": (
         beside("run.sqlite-journal", JOURNAL_OF_SEVERAL),
         "run.sqlite-journal: names a file elsewhere; give the run without it",
     ),
+    **{name: (sql(statement), says) for name, (statement, says) in ROWS["sql"].items()},
+    **{name: (plan(**changes), says) for name, (changes, says) in ROWS["plan"].items()},
+    **{name: (text(*where), says) for name, (where, says) in ROWS["text"].items()},
 }
 
 

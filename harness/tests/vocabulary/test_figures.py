@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlitmus.run.processes.process import Invocation, Laps, Timing
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.contract import Histogram, Identity, Phases, Result, Versioned, Worker
-from sqlitmus.vocabulary.detail import LEAST, MANY, bucket, growth, merged, tails
+from sqlitmus.vocabulary.detail import LEAST, MANY, Tails, bucket, growth, merged, tails
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -152,73 +152,47 @@ def worker(times: list[int], *, iterations: tuple[int, ...] = (10 * MS,), **more
     )
 
 
-def result(*workers: Worker) -> Result:
-    return Result(
-        contract=2,
-        cell="a/x",
-        status="ok",
-        identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
-        workers=list(workers),
-    )
+def of(*workers: Worker, timer: Histogram | None = None) -> Tails:
+    """The tails of a process with these workers."""
+    found = tails(RESULT.model_copy(update={"workers": list(workers), "timer": timer}))
+    assert found is not None
+    return found
 
 
 def test_quantiles_are_those_of_all_workers_together() -> None:
-    found = tails(result(worker([100] * 990), worker([200] * 9 + [250])))
-    assert found is not None
+    found = of(worker([100] * 990), worker([200] * 9 + [250]))
     assert (found.p50, found.p99, found.p999, found.longest) == (100, 100, 200, 250)
 
 
 def test_99_9_percent_of_fewer_operations_than_1000_is_unknown() -> None:
-    few, many = tails(result(worker([7] * (MANY - 1)))), tails(result(worker([7] * MANY)))
-    assert few is not None
-    assert many is not None
-    assert (few.p999, many.p999) == (None, 7)
+    assert [of(worker([7] * count)).p999 for count in (MANY - 1, MANY)] == [None, 7]
 
 
-def test_what_works_beside_has_a_figure_of_its_own() -> None:
-    found = tails(result(worker([100] * 10), worker([MS] * 10, role="writer", busy=3)))
-    assert found is not None
+def test_what_works_beside_has_a_figure_of_its_own_and_all_busy_operations_count() -> None:
+    found = of(worker([100] * 10, busy=2), worker([MS] * 10, role="writer", busy=3))
     assert found.longest == 100
     assert found.writer_p99 == pytest.approx(MS, rel=1 / 128)
-    assert found.busy == 3 / 20
-
-
-def test_busy_operations_of_all_threads_are_counted() -> None:
-    found = tails(result(worker([1] * 10, busy=2), worker([1] * 10, busy=5)))
-    assert found is not None
-    assert found.busy == 7 / 20
+    assert found.busy == 5 / 20
 
 
 def test_a_starving_connection_is_slower_than_the_fastest() -> None:
-    alone, fair, unfair = (
-        tails(result(*(worker([1], iterations=(ns,)) for ns in times)))
-        for times in ((10,), (10, 10), (10, 40, 20))
-    )
-    assert alone is not None
-    assert fair is not None
-    assert unfair is not None
-    assert (alone.unfair, fair.unfair, unfair.unfair) == (None, 1, 4)
+    teams = [[worker([1], iterations=(ns,)) for ns in t] for t in ((10,), (10, 10), (10, 40, 20))]
+    assert [of(*team).unfair for team in teams] == [None, 1, 4]
 
 
 def test_pacing_is_how_late_operations_started() -> None:
-    found = tails(result(worker([1] * 100, pacing=recorded([50] * 98 + [200] * 2))))
-    assert found is not None
-    assert found.pacing == 200
+    assert of(worker([1] * 100, pacing=recorded([50] * 98 + [200] * 2))).pacing == 200
 
 
 def test_without_recorded_latencies_there_is_nothing() -> None:
-    assert tails(result()) is None
-    assert tails(result(worker([1]).model_copy(update={"latencies": None}))) is None
+    for workers in ([], [worker([1]).model_copy(update={"latencies": None})]):
+        assert tails(RESULT.model_copy(update={"workers": workers})) is None
 
 
 def test_delays_of_a_timer_beside_tasks_are_figures_too() -> None:
-    told = result(worker([100] * 10)).model_copy(update={"timer": recorded([40] * 98 + [90, 200])})
-    figures = tails(told)
-    assert figures is not None
-    assert (figures.timer_p99, figures.timer_longest) == (90, 200)
-    without = tails(result(worker([100] * 10)))
-    assert without is not None
-    assert (without.timer_p99, without.timer_longest) == (None, None)
+    delays = recorded([40] * 98 + [90, 200])
+    both = [of(worker([100] * 10), timer=timer) for timer in (delays, None)]
+    assert [(each.timer_p99, each.timer_longest) for each in both] == [(90, 200), (None, None)]
 
 
 NS = st.integers(min_value=0, max_value=2**50)
@@ -275,15 +249,18 @@ def looks(until_ms: int, size: Callable[[float], float]) -> list[tuple[float, in
     return [*alive, (until_ms + 20.0, 0), (until_ms + 40.0, 0)]
 
 
-def test_a_leak_of_so_many_bytes_an_operation_is_found() -> None:
-    """2,000 operations in 1,000 ms, each of which keeps 64 bytes."""
-    seen = looks(1500, lambda ms: 50 * MIB + 64 * 2 * ms)
-    assert growth(seen, grown()) == pytest.approx(64e6)
+Size = Callable[[float], float]
+GROWING: dict[str, tuple[Size, float]] = {
+    # 2,000 operations in 1,000 ms, each of which keeps 64 bytes
+    "a leak": (lambda ms: 50 * MIB + 64 * 2 * ms, 64e6),
+    "before the timed operations": (lambda ms: 10 * MIB + min(ms, 500) * 40_000, 0),
+    "shrinking": (lambda ms: 50 * MIB - 10 * ms, -5e6),
+}
 
 
-def test_what_grows_before_the_timed_operations_does_not_count() -> None:
-    seen = looks(1500, lambda ms: 10 * MIB + min(ms, 500) * 40_000)
-    assert growth(seen, grown()) == pytest.approx(0, abs=1)
+@pytest.mark.parametrize(("size", "expected"), GROWING.values(), ids=GROWING)
+def test_growth_is_that_of_the_timed_operations(size: Size, expected: float) -> None:
+    assert growth(looks(1500, size), grown()) == pytest.approx(expected, abs=1)
 
 
 def test_the_time_of_closing_does_not_count() -> None:
@@ -292,11 +269,6 @@ def test_the_time_of_closing_does_not_count() -> None:
     included = growth(seen, grown())
     assert included is not None
     assert included < -1e6
-
-
-def test_memory_that_shrinks_grows_by_less_than_nothing() -> None:
-    seen = looks(1500, lambda ms: 50 * MIB - 10 * ms)
-    assert growth(seen, grown()) == pytest.approx(-5e6)
 
 
 @pytest.mark.parametrize(
