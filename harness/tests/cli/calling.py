@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from sqlitmus import cli
+from sqlitmus.run.processes.launch import unsupported
 from tests.fakes.clone import MODES, Clone, Done
 
 Call = Callable[..., Done]
+together = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
 
 def data(name: str) -> str:

@@ -14,10 +14,10 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.run import session
-from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.store import file as store
 from sqlitmus.vocabulary import paths
+from tests.cli.calling import together
 from tests.fakes.clone import Clone, measured_order, planned_order
 from tests.refusals import unfit
 
@@ -165,7 +165,7 @@ def test_too_little_space_is_told_before_measuring(
     assert inside.pids() == []
 
 
-@pytest.mark.skipif(unsupported() is not None, reason="no turns")
+@together
 def test_a_table_that_would_grow_beyond_the_disk_is_told_before_the_first_block(
     inside: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

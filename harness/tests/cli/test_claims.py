@@ -14,10 +14,8 @@ import pytest
 
 from sqlitmus.machine import system
 from sqlitmus.results import machines
-from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.process import Timing
-from sqlitmus.vocabulary import paths
-from tests.cli.calling import Call, data, refusals, with_mode
+from tests.cli.calling import Call, data, refusals, together, with_mode
 from tests.fakes.clone import Clone, Done, long_enough
 from tests.fakes.instant import Desk, Pace, even, jitter
 from tests.machines.folders import ask
@@ -33,7 +31,7 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
         catalogue.runner(name)
     catalogue.write("scenarios/claims/a-faster.toml", CLAIM)
     with_mode(catalogue, "claims")
-    monkeypatch.setattr(paths, "SCENARIOS", catalogue.root / "scenarios")
+    monkeypatch.setattr("sqlitmus.vocabulary.paths.SCENARIOS", catalogue.root / "scenarios")
     made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["old"] = even(1200, "old")
     made.instant.paces["new"] = even(1000, "new")
@@ -328,7 +326,6 @@ def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
 
 SCENARIO = data("processes.toml")
 SHARED = CLAIM[: CLAIM.index("[[groups]]")] + data("processes_claim.toml")
-several = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
 
 @pytest.fixture
@@ -341,7 +338,7 @@ def shared(clone: Clone) -> Clone:
     return clone
 
 
-@several
+@together
 def test_processes_are_released_together_and_the_page_says_how_far_apart(shared: Clone) -> None:
     shared.runner("odd")
     pin = str(system.allowed()[-1])
@@ -363,7 +360,7 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
     assert '<th scope="col" class="n">starts apart</th>' in page
 
 
-@several
+@together
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [
@@ -400,7 +397,7 @@ def test_a_process_that_leaves_the_others_alone_fails_its_cell(
     assert "shared.odd.measure.log" in shared.evidence()
 
 
-@several
+@together
 def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) -> None:
     shared.runner("odd")
     text = SHARED.replace('published_on = "8 cores"', 'published_on = "8 cores"\npins = 1')
@@ -414,7 +411,7 @@ def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) 
         assert said in " ".join(done.out.split())
 
 
-@several
+@together
 def test_a_pin_to_no_processor_measures_nothing(shared: Clone) -> None:
     shared.runner("odd")
     done = shared.sqlitmus("claims", "--size", "s", "--pins", "0,4096")

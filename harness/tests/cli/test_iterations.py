@@ -5,8 +5,7 @@ import re
 import pytest
 
 from sqlitmus.machine import system
-from sqlitmus.run.processes.launch import unsupported
-from tests.cli.calling import data
+from tests.cli.calling import data, together
 from tests.fakes.clone import Clone
 
 ITERATION_NS = 1_000_000  # of the fakes
@@ -25,10 +24,8 @@ FIRST = "; that is the answer to the first iteration"
         ),
     ],
 )
-@pytest.mark.parametrize("scheme", ["process", "relay"])
+@pytest.mark.parametrize("scheme", ["process", pytest.param("relay", marks=together)])
 def test_other_operations_are_wrong(clone: Clone, behaviour: str, reason: str, scheme: str) -> None:
-    if scheme == "relay" and unsupported():
-        pytest.skip("no processes together")
     clone.runner("honest")
     clone.runner("other", behaviour)
     done = clone.sqlitmus(*RUN, "--mode", "relayed", "--scheme", scheme, "--case", "get")
@@ -52,9 +49,8 @@ def test_other_operations_are_wrong_in_the_pilot(clone: Clone, behaviour: str) -
 LOGGED = data("logged.toml")
 
 
+@together
 def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: Clone) -> None:
-    if unsupported():
-        pytest.skip("no processes together")
     clone.write("scenarios/logged.toml", LOGGED)
     clone.runner("honest")
     clone.runner("other", "stops-checkpointing")
@@ -88,13 +84,11 @@ rounds = 28
 """
 
 
-@pytest.mark.parametrize("scheme", ["process", "relay"])
+@pytest.mark.parametrize("scheme", ["process", pytest.param("relay", marks=together)])
 def test_a_cost_that_comes_in_every_seventh_iteration_is_in_the_result(
     clone: Clone, scheme: str
 ) -> None:
     """A collection, a checkpoint: it is part of what an operation costs."""
-    if scheme == "relay" and unsupported():
-        pytest.skip("no processes together")
     clone.runner("honest", "steady")
     clone.runner("collects", "collects=7")
     file = clone.root / "scenarios/modes.toml"

@@ -9,7 +9,6 @@ import pytest
 
 from sqlitmus.machines.merge import SAME_MACHINE
 from sqlitmus.machines.merge import merged as read
-from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call as Rendered
 from tests.cli.calling import refusals
 from tests.fakes.clone import Clone, Done
@@ -36,7 +35,7 @@ class Call:
 
 @pytest.fixture
 def merge(tmp_path: Path, call: Rendered, monkeypatch: pytest.MonkeyPatch) -> Call:
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr("sqlitmus.vocabulary.paths.RESULTS", tmp_path / "results")
     monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(tmp_path))
     return Call(tmp_path, call)
 

@@ -10,7 +10,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case
-from sqlitmus.vocabulary.verdicts import Verdict
 from tests.cli.calling import Call
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
@@ -48,9 +47,9 @@ def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clon
     assert found.ratio.low < 1.03 < found.ratio.high
     assert abs(found.ratio.value - 1.03) < 0.003
     assert against(case, "steady", "slow").verdict == "materially faster"
-    assert against(case, "twin", "steady").verdict is Verdict.EQUIVALENT
+    assert against(case, "twin", "steady").verdict == "equivalent"
     assert case.canary is not None
-    assert case.canary.verdict is Verdict.EQUIVALENT
+    assert case.canary.verdict == "equivalent"
     # Four operations of a millisecond in all; the summary is per operation.
     (steady,) = [cell for cell in case.cells if cell.runner == "steady"]
     assert steady.time is not None
@@ -62,7 +61,7 @@ def test_a_machine_that_grows_slower_favours_nobody(clone: Clone) -> None:
         clone.runner(name, "drifting", state="machine")
     case = measured(clone, "left")
     found = against(case, "right", "left")
-    assert found.verdict is Verdict.EQUIVALENT
+    assert found.verdict == "equivalent"
     assert found.ratio.low is not None
     assert found.ratio.high is not None
     assert found.ratio.low < 1 < found.ratio.high

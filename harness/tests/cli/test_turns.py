@@ -7,13 +7,13 @@ import signal
 import numpy as np
 import pytest
 
-from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
+from tests.cli.calling import together
 from tests.cli.test_interrupt import resume, under_way
 from tests.fakes.clone import Clone, measured_order, planned_order, until
 from tests.machines.folders import ask
 
-pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+pytestmark = together
 
 # every runner of a case at once: 2 warm-ups, then 4 turns of 2 iterations
 ALL = ("run", "--mode", "relayed", "--size", "s", "--seed", "5")
