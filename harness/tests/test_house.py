@@ -122,7 +122,7 @@ AT_MOST = {
     "lines of a module, most": 600,
     "longest chain of imports": 20,
     "modules with one importer": 30,
-    "import lines, % of code": 8.6,
+    "import lines, % of code": 8.7,
     "imports from tests": 641,
     "lines of tests": 43_634,
 }

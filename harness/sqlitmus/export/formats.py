@@ -13,7 +13,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import suite, symbols
 from sqlitmus.render.document.comparison import subjects
 from sqlitmus.render.document.model import Head
-from sqlitmus.render.document.parts import heads
+from sqlitmus.render.document.parts import headed
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -123,7 +123,7 @@ def render_node_csv(report: Report) -> str:
     file = io.StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for head, case in zip(heads(report.cases), report.cases, strict=True):
+    for case, head in headed(report.cases):
         if all(cell.time for cell in case.cells):
             writer.writerows(
                 (sides[cell.runner], *_named(head), 1e9 / ns, ns / 1e9)
@@ -220,9 +220,8 @@ def render_gha_benchmark(rows: Iterable[Row]) -> str:
 def _benchmark(row: Row, time: Interval) -> dict[str, str | float]:
     """`range` and `extra` are texts that the action shows beside the value."""
     benchmark = {"name": _name(row), "unit": f"ns/{row.unit}", "value": time.value}
-    if time.low is not None and time.high is not None:
-        places = fmt.decimals(time.value, time.low, time.high)
-        benchmark["range"] = f"95 % {fmt.bounded(time.low, time.high, places)}"
+    if bounds := fmt.rounded(time.value, time.low, time.high)[1]:
+        benchmark["range"] = f"95 % {bounds}"
     return {**benchmark, "extra": "\n".join(_extra(row))}
 
 

@@ -48,8 +48,17 @@ class Part(Model):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
+class OfRun(Part):
+    """A part of a run."""
+
+    machine: str
+    """The machine's name (`run --machine`)."""
+    run: Annotated[str, "report.run"]
+    """The run directory."""
+
+
 # Read of a row of a claim.
-class ClaimRow(Part):
+class ClaimRow(OfRun):
     """One published figure and the one measured here, on one machine.
 
     Ratios are base / new: how many times as fast the new cell is, unlike all others of an export.
@@ -57,10 +66,6 @@ class ClaimRow(Part):
     nanoseconds, too.
     """
 
-    machine: str
-    """The machine's name (`run --machine`)."""
-    run: Annotated[str, "report.run"]
-    """The run directory."""
     claim: Annotated[str, "claim.name"]
     """The claim, by the name of its file."""
     group: Annotated[str, "group.title"]
@@ -130,13 +135,9 @@ class ClaimRow(Part):
 
 
 # Read of a setting on a group of queries.
-class SettingRow(Part):
+class SettingRow(OfRun):
     """A setting on one group of queries and one database, on one machine."""
 
-    machine: str
-    """The machine's name (`run --machine`)."""
-    run: Annotated[str, "report.run"]
-    """The run directory."""
     runner: Annotated[str, "advice.runner"]
     """The runner that the settings were tried on."""
     setting: Annotated[str, "setting.name"]
@@ -180,17 +181,13 @@ class SettingRow(Part):
 
 
 # Read of a cell.
-class Row(Part):
+class Row(OfRun):
     """One runner in one case on one machine.
 
     The figures of `vocabulary.figures` follow, each with its ratio and verdict if it is judged and
     of equal work. In the reference's own row all ratios are None.
     """
 
-    machine: str
-    """The machine's name (`run --machine`)."""
-    run: Annotated[str, "report.run"]
-    """The run directory."""
     suite: Annotated[str, "report.suite"]
     """The suite."""
     case: Annotated[str, "case.id"]
@@ -338,13 +335,9 @@ class Cost(Part):
 
 
 # Read of a choice by a preset, or of the recommendation on a workload.
-class Recommendation(Part):
+class Recommendation(OfRun):
     """The decision on a run of a suite by a preset, or on a workload."""
 
-    machine: str
-    """The machine's name (`run --machine`)."""
-    run: Annotated[str, "report.run"]
-    """The run directory."""
     preset: str | None
     """The preset's name; null for a workload."""
     calls: dict[str, float]

@@ -7,17 +7,7 @@ from typing import TypeVar, cast
 
 from sqlitmus import __version__
 from sqlitmus.analysis import analyse, load_file
-from sqlitmus.export.model import (
-    ClaimRow,
-    Cost,
-    Export,
-    Machine,
-    Recommendation,
-    Row,
-    SettingRow,
-    export_model,
-    row_model,
-)
+from sqlitmus.export import model as out
 from sqlitmus.machines.merge import merged
 from sqlitmus.machines.survey import machine_report, reference_of
 from sqlitmus.render.document import decision, sentences
@@ -30,13 +20,15 @@ from sqlitmus.vocabulary.contract import Model
 M = TypeVar("M", bound=Model)
 
 
-def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
+def export_of(reports: Sequence[tuple[str, Report]]) -> out.Export:
     """All machines and their rows; `reports` are machines by name."""
-    return export_model()(
+    return out.export_model()(
         schema_version=1,
         sqlitmus=__version__,
         machines=[
-            _read(Machine, report, name=name, notices=list(map(sentences.notice, report.notices)))
+            _read(
+                out.Machine, report, name=name, notices=list(map(sentences.notice, report.notices))
+            )
             for name, report in reports
         ],
         rows=[row for name, report in reports for row in rows(name, report)],
@@ -46,7 +38,7 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
     )
 
 
-def rows(machine: str, report: Report) -> Iterator[Row]:
+def rows(machine: str, report: Report) -> Iterator[out.Row]:
     """One row per cell, cases and runners in the order of the report."""
     identities = {runner.name: runner for runner in report.runners}
     for case in report.cases:
@@ -59,7 +51,7 @@ def rows(machine: str, report: Report) -> Iterator[Row]:
                 for name in ("fsync", "fdatasync", "bytes")
             }
             yield _read(
-                row_model(),
+                out.row_model(),
                 cell,
                 machine=machine,
                 report=report,
@@ -73,33 +65,33 @@ def rows(machine: str, report: Report) -> Iterator[Row]:
             )
 
 
-def _claims(machine: str, report: Report) -> Iterator[ClaimRow]:
+def _claims(machine: str, report: Report) -> Iterator[out.ClaimRow]:
     for claim in report.claims:
         for group in claim.groups:
             of = {"machine": machine, "report": report, "claim": claim, "group": group}
-            yield from (_read(ClaimRow, row, **of) for row in group.rows)
+            yield from (_read(out.ClaimRow, row, **of) for row in group.rows)
 
 
-def _settings(machine: str, report: Report) -> Iterator[SettingRow]:
+def _settings(machine: str, report: Report) -> Iterator[out.SettingRow]:
     for advice in report.headline:
         if isinstance(advice, Advice):
             for setting in advice.settings:
                 of = {"machine": machine, "report": report, "advice": advice, "setting": setting}
                 for tried in setting.tried:
                     blocks = tried.contrast.blocks if tried.contrast else 0
-                    yield _read(SettingRow, tried, blocks=blocks, **of)
+                    yield _read(out.SettingRow, tried, blocks=blocks, **of)
 
 
-def _decisions(machine: str, report: Report) -> Iterator[Recommendation]:
+def _decisions(machine: str, report: Report) -> Iterator[out.Recommendation]:
     of = {"machine": machine, "report": report}
     for statement in report.headline:
         if isinstance(statement, Weighed):
             for choice in statement.choices:
                 text = " ".join(decision.choice_sentences(choice, statement))
-                yield _read(Recommendation, choice, costs=_costs(choice, 1.0), text=text, **of)
+                yield _read(out.Recommendation, choice, costs=_costs(choice, 1.0), text=text, **of)
         elif isinstance(statement, Decided):
             yield _read(
-                Recommendation,
+                out.Recommendation,
                 statement,
                 preset=None,
                 calls={query: 1000 * share for query, share in statement.shares.items()},
@@ -109,11 +101,11 @@ def _decisions(machine: str, report: Report) -> Iterator[Recommendation]:
             )
 
 
-def _costs(of: Choice | Decided, times: float) -> list[Cost]:
+def _costs(of: Choice | Decided, times: float) -> list[out.Cost]:
     """What 1,000 requests or calls take with each runner; `times` makes them of what is known."""
     return [
         _read(
-            Cost,
+            out.Cost,
             cost,
             contrast=of.ranking.contrast(cost.runner),
             time_ms=cost.time and cost.time.value * times / 1e6,

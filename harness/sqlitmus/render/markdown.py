@@ -4,6 +4,7 @@ job summary (1 MiB).
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlitmus.render.document.model import (
     Block,
@@ -47,21 +48,8 @@ def _flat(value: str) -> str:
     return visible(SPACE.sub(" ", value)).strip()
 
 
-def gfm_row(cells: Sequence[str]) -> str:
-    """One line of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def gfm_grid(header: Sequence[str], lines: Iterable[str], numbers: Sequence[bool]) -> str:
-    """A whole table of such lines; columns of `numbers` stand to the right."""
-    rule = ["--:" if number else "---" for number in numbers]
-    return "\n".join([gfm_row(header), gfm_row(rule), *lines])
-
-
 LIMIT = 1024 * 1024
 RESERVE = 1024
-
-
 # What a comment on a pull request holds, in characters.
 COMMENT = 65_536
 
@@ -94,7 +82,7 @@ def render(
     """The document; where it would pass `limit` bytes, 1 MiB by default, names of folded rows and
     then the rows of the highest rank go, and the text says how many. Folded rows are folded or
     named, unless `all_rows`. It is `without` the rows of these identities."""
-    tables = [*([document.answers] if document.answers else []), *_tables(document.sections)]
+    tables = [*filter(None, [document.answers]), *_tables(document.sections)]
     rows = [
         (row, table)
         for table in tables
@@ -103,13 +91,13 @@ def render(
     ]
     limit = LIMIT if limit is None else limit
     whole = {id(row) for row, _ in rows} | {id(table.folded) for table in tables}
-    page = _page(document, whole, all_rows=all_rows)
+    page = _Page(whole, all_rows).of(document)
     if len(page.encode()) <= limit:
         return page
-    room = limit - RESERVE - len(_page(document, set(), all_rows=all_rows).encode())
+    room = limit - RESERVE - len(_Page(set(), all_rows).of(document).encode())
     fitting = _fitting(rows, room)
     note = f"Left out for length: {counted(len(rows) - len(fitting), 'row')}. {document.whole}"
-    return f"{_page(document, fitting, all_rows=all_rows)}\n{text(note)}\n"
+    return f"{_Page(fitting, all_rows).of(document)}\n{text(note)}\n"
 
 
 def _tables(sections: Iterable[Section]) -> Iterator[Table]:
@@ -118,6 +106,12 @@ def _tables(sections: Iterable[Section]) -> Iterator[Table]:
         if not section.detail:
             yield from (block for block in section.blocks if isinstance(block, Table))
             yield from _tables(section.sections)
+
+
+def _rows(table: Table, *, all_rows: bool) -> list[Row]:
+    """The rows that are printed as rows."""
+    brief = table.folded is None or table.folded.brief != "rows"
+    return table.rows if brief and not all_rows else table.every_row
 
 
 def _fitting(rows: Iterable[tuple[Row, Table]], room: int) -> set[int]:
@@ -135,88 +129,74 @@ def _fitting(rows: Iterable[tuple[Row, Table]], room: int) -> set[int]:
     return fitting
 
 
-def _rows(table: Table, *, all_rows: bool) -> list[Row]:
-    """The rows that are printed as rows."""
-    brief = table.folded is None or table.folded.brief != "rows"
-    return table.rows if brief and not all_rows else table.every_row
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A document's page with the rows and names that are `fitting`, by identity."""
 
+    fitting: Collection[int]
+    all_rows: bool
 
-def _page(document: Document, fitting: Collection[int], *, all_rows: bool) -> str:
-    first, rest = document.headline[:1], document.headline[1:]
-    parts = [f"# {text(document.title)}", *map(text, [*first, document.definition, *rest])]
-    if document.answers:
-        parts.append(f"**{text(document.answers.title)}**")
-        parts += _table(document.answers, fitting, all_rows=all_rows)
-    parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))
-    parts.append(
-        " · ".join(f"{text(name)} {code(value)}" if name else text(value)
-                   for name, value in document.facts)
-    )  # fmt: skip
-    parts.append(" ".join(map(text, document.trust)))
-    for section in document.sections:
-        parts += _section(section, 2, fitting, all_rows=all_rows)
-    for block in document.foot:
-        parts += _block(block, fitting, all_rows=all_rows)
-    return "\n\n".join(filter(None, parts)) + "\n"
+    def of(self, document: Document) -> str:
+        first, rest = document.headline[:1], document.headline[1:]
+        parts = [f"# {text(document.title)}", *map(text, [*first, document.definition, *rest])]
+        if document.answers:
+            parts += [f"**{text(document.answers.title)}**", *self._table(document.answers)]
+        parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))
+        parts.append(
+            " · ".join(f"{text(name)} {code(value)}" if name else text(value)
+                       for name, value in document.facts)
+        )  # fmt: skip
+        parts.append(" ".join(map(text, document.trust)))
+        for section in document.sections:
+            parts += self._section(section, 2)
+        parts += [each for block in document.foot for each in self._block(block)]
+        return "\n\n".join(filter(None, parts)) + "\n"
 
-
-def _section(
-    section: Section, level: int, fitting: Collection[int], *, all_rows: bool
-) -> list[str]:
-    """Heading, lead, blocks, and the sections below; nothing of one that is all detail."""
-    if section.detail:
-        return []
-    body = [*map(text, section.lead)]
-    for block in section.blocks:
-        body += _block(block, fitting, all_rows=all_rows)
-    for below in section.sections:
-        body += _section(below, level + 1, fitting, all_rows=all_rows)
-    if section.folded:
-        return [_details(section.title, "\n\n".join(body))] if body else []
-    return [f"{'#' * level} {text(section.title)}", *body]
-
-
-def _block(block: Block, fitting: Collection[int], *, all_rows: bool) -> list[str]:
-    match block:
-        case Table():
-            return _table(block, fitting, all_rows=all_rows)
-        case Chart():
+    def _section(self, section: Section, level: int) -> list[str]:
+        """Heading, lead, blocks, and the sections below; nothing of one that is all detail."""
+        if section.detail:
             return []
-        case _:
-            return [_words(block)]
+        body = [*map(text, section.lead)]
+        body += [each for block in section.blocks for each in self._block(block)]
+        for below in section.sections:
+            body += self._section(below, level + 1)
+        if section.folded:
+            return [_details(section.title, "\n\n".join(body))] if body else []
+        return [f"{'#' * level} {text(section.title)}", *body]
 
+    def _block(self, block: Block) -> Iterator[str]:
+        match block:
+            case Table():
+                yield from self._table(block)
+            case Chart():
+                return
+            case Legend():
+                yield legend(block.entries)
+            case Definitions():
+                yield "\n".join(f"- **{text(name)}:** {text(value)}" for name, value in block.items)
+            case Items():
+                yield "\n".join(f"- {text(item)}" for item in block.texts)
+            case Paragraph():
+                yield text(block.text)
+            case Code():
+                yield (f"{text(block.label)}: " if block.label else "") + code(block.text)
 
-def _words(block: Legend | Definitions | Items | Paragraph | Code) -> str:
-    match block:
-        case Legend():
-            return legend(block.entries)
-        case Definitions():
-            return "\n".join(f"- **{text(name)}:** {text(value)}" for name, value in block.items)
-        case Items():
-            return "\n".join(f"- {text(item)}" for item in block.texts)
-        case Paragraph():
-            return text(block.text)
-        case Code():
-            return f"{text(block.label)}: {code(block.text)}" if block.label else code(block.text)
+    def _table(self, table: Table) -> Iterator[str]:
+        folded = None if self.all_rows else table.folded
+        rows = table.every_row if self.all_rows else table.rows
+        if rows := self._fit(rows):
+            yield grid(table, rows)
+        if folded is None:
+            return
+        if folded.brief == "rows":
+            yield _details(folded.count, grid(table, self._fit(folded.rows)))
+        elif folded.brief == "names" and id(folded) in self.fitting:
+            yield _details(folded.count, ", ".join(map(code, folded.names)))
+        else:
+            yield f"Besides: {text(folded.count)}."
 
-
-def _table(table: Table, fitting: Collection[int], *, all_rows: bool) -> list[str]:
-    rows = [row for row in table.rows if id(row) in fitting]
-    folded = table.folded
-    if folded is None:
-        return [grid(table, rows)] if rows else []
-    if all_rows:
-        rows += [row for row in folded.rows if id(row) in fitting]
-    parts = [grid(table, rows)] if rows else []
-    if all_rows:
-        return parts
-    if folded.brief == "rows":
-        body = grid(table, [row for row in folded.rows if id(row) in fitting])
-        return [*parts, _details(folded.count, body)]
-    if folded.brief == "names" and id(folded) in fitting:
-        names = ", ".join(code(row.head.text) for row in folded.rows)
-        return [*parts, _details(folded.count, names)]
-    return [*parts, f"Besides: {text(folded.count)}."]
+    def _fit(self, rows: Iterable[Row]) -> list[Row]:
+        return [row for row in rows if id(row) in self.fitting]
 
 
 def _details(summary: str, body: str) -> str:
@@ -228,15 +208,20 @@ def legend(entries: list[LegendEntry]) -> str:
     return text(" · ".join(f"{entry.mark.symbol} {entry.word}" for entry in entries))
 
 
-def grid(table: Table, rows: list[Row]) -> str:
-    """A table of those rows."""
+def grid(table: Table, rows: Iterable[Row]) -> str:
+    """A table of those rows; numbers stand to the right."""
     columns = [table.head, *table.columns]
     titles = [
         code(column.title) if table.matrix and column is not table.head else text(column.title)
         for column in columns
     ]
-    numbers = [column.kind == "number" for column in columns]
-    return gfm_grid(titles, (_line(table, row) for row in rows), numbers)
+    rule = ["--:" if column.kind == "number" else "---" for column in columns]
+    return "\n".join([gfm_row(titles), gfm_row(rule), *(_line(table, row) for row in rows)])
+
+
+def gfm_row(cells: Sequence[str]) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def _line(table: Table, row: Row) -> str:
@@ -246,8 +231,7 @@ def _line(table: Table, row: Row) -> str:
 
 def cells(table: Table, row: Row) -> list[str]:
     """The texts of a row's cells, one per column."""
-    written = list(map(_cell, row.cells, table.columns))
-    return written + [""] * (len(table.columns) - len(written))
+    return list(map(_cell, table.cells(row), table.columns))
 
 
 def _cell(cell: Cell, column: Column) -> str:

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from sqlitmus.analysis import analyse
 from sqlitmus.render.html import assets
+from sqlitmus.results.machines import MergedReport, Refused
 from sqlitmus.results.report import Report
+from tests.analysis.claims.claim_runs import claim, group, make, row
+from tests.analysis.runs import case, plan
+from tests.machines.merged_runs import Directory
 from tests.render import synthetic
+from tests.render.printing import reported
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +29,49 @@ def ab() -> Report:
     return synthetic.build_compare(cases=24, blocks=12)
 
 
+@pytest.fixture(scope="session")
+def claimed() -> Report:
+    """Claims with every verdict and every kind of table."""
+    return analyse(make())
+
+
+@pytest.fixture(scope="session")
+def long() -> Report:
+    """A claim's group of 24 rows on two runners; one row of them is key."""
+    many = [row(mode, name=f"{mode} {n}") for n in range(4) for mode in ("same", "small", "noisy")]
+    many[0]["key"] = True
+    return analyse(make(claim(group(*many, runners=["fast", "slow"]), name="long")))
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[MergedReport, list[bytes]]:
+    """Three machines with their pages; of each word something, one runner emulated, cases and a
+    machine absent."""
+    directory = Directory(tmp_path_factory.mktemp("merged"))
+    shipped = case("get-pk@profile=shipped", axes={"profile": "shipped"})
+    cases = [case("get-pk"), shipped, case("insert", group="writes", unit="row")]
+    of = plan(("node", "bun", "deno", "rust-ffi"), cases=cases)
+    part = {**of, "cases": cases[:2]}
+    directory.add("linux-x64", of, ratios={"bun": 0.8, "deno": 1.06})
+    directory.add("linux-x64 (2)", part, ratios={"bun": 0.82, "deno": 0.94})
+    directory.add(
+        *("macos-arm64", of),
+        kind="macos-arm64",
+        architecture="arm64",
+        emulated=["deno"],
+        ratios={"bun": 0.79, "rust-ffi": 1.001},
+    )
+    directory.refused.append(Refused("a/b", "plan: not JSON"))
+    directory.expected.append("windows-x64")
+    return reported(directory)
+
+
+@pytest.fixture(scope="session")
+def merged(made: tuple[MergedReport, list[bytes]]) -> MergedReport:
+    """The same without the pages."""
+    return made[0]
+
+
 NO_CHROMIUM = 3
 
 
@@ -31,10 +80,10 @@ def check_page(node: str, tmp_path: Path) -> Callable[..., str]:
     """From a page to what `just check-report` prints of it; fails on a problem."""
 
     def check(text: str, *options: str) -> str:
-        page = tmp_path / "report.html"
-        page.write_text(text, encoding="utf-8")
+        file = tmp_path / "report.html"
+        file.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [node, str(assets.REPORTS / "check" / "check.mjs"), str(page), *options],
+            [node, str(assets.REPORTS / "check" / "check.mjs"), str(file), *options],
             capture_output=True,
             text=True,
             check=False,

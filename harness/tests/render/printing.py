@@ -1,20 +1,26 @@
-"""Reports printed as a command prints them."""
+"""Reports printed as a command prints them, and with hostile texts in them."""
 
 import json
 import re
 import subprocess
 from base64 import b64decode
+from collections.abc import Iterable
+from dataclasses import replace
 from gzip import decompress
-from typing import Any, cast
+from html.parser import HTMLParser
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from rich.cells import cell_len
 
+from sqlitmus.machines.report import merged_report
+from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import assets, page
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 from tests import left_out
+from tests.machines.merged_runs import Directory
 
 
 def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str:
@@ -22,12 +28,14 @@ def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str
     return markdown.render(build(report), all_rows=all_rows)
 
 
-def as_html(report: Report) -> str:
+def as_html(report: Report | MergedReport) -> str:
     """The page without what its script says, whose folds are opened."""
-    text = re.sub(
-        r'(?<=<script type="module">).*?(?=</script>)', "", page.render(report), flags=re.DOTALL
-    )
-    return opened(text)
+    if isinstance(report, MergedReport):
+        text = page.render_merged(report, [b"page"] * len(report.machines))
+    else:
+        text = page.render(report)
+    script = re.compile(r'(?<=<script type="module">).*?(?=</script>)', re.DOTALL)
+    return opened(script.sub("", text))
 
 
 def opened(text: str) -> str:
@@ -118,3 +126,89 @@ def _ids(report: Report | MergedReport) -> set[str]:
         if table.matrix:
             ids |= {column.title for column in table.columns}
     return ids
+
+
+def reported(directory: Directory, most: int = 9) -> tuple[MergedReport, list[bytes]]:
+    """The report of so many of the machines, and their pages."""
+    merged = directory.write()
+    against = reference_of(merged, None)
+    surveys = [survey(merged.file, one, against, page.pack) for one in merged.machines[:most]]
+    return merged_report(merged, surveys, against), [one.page for one in surveys]
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}} `c` *d* @team\n# head \x1b[31m"
+# Their names are looked up.
+NAMED = {"axes", "figures", "facts"}
+T = TypeVar("T")
+
+
+def poisoned(report: T) -> T:
+    """The report with a hostile text behind each that may be any; equal texts stay equal."""
+    return cast("T", _poisoned(report, type(report), ""))
+
+
+def _poisoned(value: Any, kind: Any, name: str) -> Any:
+    plain: object = value
+    holder = type(plain)
+    of: Iterable[str] = getattr(holder, "__dataclass_fields__", ())
+    if of:
+        kinds = get_type_hints(holder)
+        made = {each: _poisoned(getattr(value, each), kinds[each], each) for each in of}
+        return replace(value, **made)
+    if isinstance(value, str):
+        return value + HOSTILE if kind is str or str in get_args(kind) else value
+    if holder not in (dict, list, tuple):
+        return value
+    kinds = get_args(next(each for each in (kind, *get_args(kind)) if get_origin(each) is holder))
+    if holder is dict:
+        keys = kinds[0] if name not in NAMED else None
+        made = {_poisoned(k, keys, ""): _poisoned(v, kinds[1], "") for k, v in value.items()}
+        return {**made, HOSTILE: HOSTILE + "".join(made.values())} if name == "axes" else made
+    if holder is list:
+        return [_poisoned(each, kinds[0], "") for each in value]
+    return tuple(_poisoned(each, of, "") for each, of in zip(value, kinds, strict=False))
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the text outside scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.inside: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.inside = tag if tag in {"script", "style"} else None
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.inside:
+            self.inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self.inside is None:
+            self.words.append(data)
+
+
+def parse(text: str) -> Page:
+    """A page's elements and words."""
+    page = Page()
+    page.feed(text)
+    page.close()
+    return page
+
+
+def check_gfm(text: str) -> None:
+    """No table loses a column, and nothing that is not code is read as markup."""
+    width = None
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            width = None
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        assert width in (None, cells), line
+        width = cells
+    outside_code = re.sub(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+    assert not re.search(r"(?<!\\)(<img|@team)", outside_code)
+    assert "\n# head" not in text

@@ -8,7 +8,7 @@ from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Report
 
 
-@pytest.mark.parametrize("kind", ["small", "ab"])
+@pytest.mark.parametrize("kind", ["small", "ab", "claimed"])
 def test_the_page_works_in_chromium(
     kind: str, request: pytest.FixtureRequest, check_page: Callable[[str], str]
 ) -> None:

@@ -1,7 +1,6 @@
 """Claims in HTML, Markdown, for a terminal, and as Node prints comparisons."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,13 +8,11 @@ import pytest
 from rich.table import Table as Grid
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.analysis import analyse
-from sqlitmus.export.rows import reports_of
+from sqlitmus.analysis import analyse, load
 from sqlitmus.render.document import claims
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import drawings
-from sqlitmus.render.html import page as html
-from sqlitmus.render.terminal import laid_out
+from sqlitmus.render.terminal import Printer
 from sqlitmus.results import machines as data
 from sqlitmus.results.claims import (
     Group,
@@ -33,38 +30,18 @@ from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.verdicts import ClaimWord
-from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
-from tests.render.printing import as_html, as_markdown, as_text, check_80_columns
-from tests.render.test_html import HOSTILE, parse
+from tests.render.printing import as_html, as_markdown, as_text, parse
 
 
 @pytest.fixture(scope="module")
 def kept() -> Report:
     """The run of all claims that the example page shows."""
-    ((_, report),) = reports_of(paths.ROOT / "reports/example/runs/claims", None)
-    return report
+    return analyse(load(paths.ROOT / "reports/example/runs/claims"))
 
 
-MODES = ("same", "small", "noisy")
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    """Every verdict and every kind of table."""
-    return analyse(make())
-
-
-@pytest.fixture(scope="module")
-def long() -> Report:
-    """A group of 24 rows on two runners; one row of them is key."""
-    many = [row(mode, name=f"{mode} {n}") for n in range(4) for mode in MODES]
-    many[0]["key"] = True
-    return analyse(make(claim(group(*many, runners=["fast", "slow"]), name="long")))
-
-
-def test_terminal_golden(report: Report, snapshot: SnapshotAssertion) -> None:
-    assert as_text(report) == snapshot
+def test_terminal_golden(claimed: Report, snapshot: SnapshotAssertion) -> None:
+    assert as_text(claimed) == snapshot
 
 
 def test_a_difference_is_shown_as_a_time_beside_the_published_one() -> None:
@@ -89,17 +66,8 @@ def test_files_are_shown_by_their_size() -> None:
     assert "8.00 KiB → 8.00 KiB" in text.replace("\u202f", " ")
 
 
-def test_80_columns_hold_every_id_whole(report: Report, long: Report) -> None:
-    check_80_columns(report)
-    check_80_columns(long, all_rows=True)
-
-
-def test_json_holds_all_of_it(report: Report) -> None:
-    assert data.load(data.render(report)) == report
-
-
-def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
-    text = as_text(report, 150, plain=True)
+def test_a_terminal_without_unicode_gets_ascii(claimed: Report) -> None:
+    text = as_text(claimed, 150, plain=True)
     assert text.isascii()
     assert "< reversed: " in text
     assert " #v " in text
@@ -121,19 +89,8 @@ def test_long_groups_are_folded_and_counted(long: Report) -> None:
     assert page.count('data-f="row">noisy 2<') == 2
 
 
-def test_markdown_tables_keep_their_columns(report: Report) -> None:
-    width = None
-    for line in as_markdown(report).splitlines():
-        if not line.startswith("|"):
-            width = None
-            continue
-        cells = len(re.findall(r"(?<!\\)\|", line))
-        assert width in (None, cells), line
-        width = cells
-
-
-def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
-    page = parse(as_html(report))
+def test_the_page_has_each_row_with_its_verdict(claimed: Report) -> None:
+    page = parse(as_html(claimed))
     anchors = {attributes.get("id") for _, attributes in page.elements}
     assert {"claim-modes", "matrix"} <= anchors
     assert "summary" not in anchors
@@ -146,43 +103,10 @@ def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
     assert "no ratio was published" in text
 
 
-def test_a_page_without_claims_does_not_speak_of_them(small: Report) -> None:
-    page = parse(as_html(small))
-    ids = {attributes.get("id") or "" for _, attributes in page.elements}
-    assert not {name for name in ids if name.startswith("claim")}
-
-
-def hostile() -> Report:
-    odd = claim(
-        group({**row("same"), "name": HOSTILE, "said": HOSTILE}, title=HOSTILE),
-        title=HOSTILE,
-        source=HOSTILE,
-        published_on=HOSTILE,
-        hypothesis=HOSTILE,
-        differences=[HOSTILE],
-        untestable=[HOSTILE],
-        lessons=dict.fromkeys(claim_runs.LESSONS, HOSTILE),
-        tables=[{**one, "title": HOSTILE} for one in claim_runs.EVERYTHING["tables"]],
-    )
-    return analyse(make(odd))
-
-
-def test_texts_of_a_claim_are_only_text() -> None:
-    found = hostile()
-    page = parse(as_html(found))
-    assert "img" not in {name for name, _ in page.elements}
-    outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", as_markdown(found))
-    assert not re.search(r"(?<!\\)<img", outside_code)
-
-
-def test_the_page_works_in_chromium(report: Report, check_page: Callable[[str], str]) -> None:
-    assert "no problems" in check_page(html.render(report))
-
-
 def test_no_line_shows_a_figure_with_the_word_of_another_row(
-    report: Report, long: Report, kept: Report
+    claimed: Report, long: Report, kept: Report
 ) -> None:
-    for each in (report, long, kept):
+    for each in (claimed, long, kept):
         lines = {line.head.name: line for line in claims.answers(each.claims).rows}
         for of_claim in each.claims:
             line = lines[of_claim.name]
@@ -285,7 +209,7 @@ def test_a_terminal_gets_wide_tables_in_bands() -> None:
     columns = [Column(name, name) for name in numbers]
     row = Row(Head("a"), [Cell(f"value-{n}") for n in range(100, 120)])
     table = Table("", Column("cell", "cell", "text"), columns, [row])
-    bands = list(laid_out(table, table.rows, 80, plain=False))
+    bands = list(Printer(80).laid_out(table, table.rows))
     headers = [[str(c.header) for c in band.columns] for band in bands if isinstance(band, Grid)]
     assert len(headers) == 4
     assert all(header[0] == "cell" for header in headers)

@@ -1,9 +1,8 @@
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from html import escape
-from html.parser import HTMLParser
 from itertools import combinations
 
 import pytest
@@ -12,144 +11,23 @@ from sqlitmus.render.document import comparison
 from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html.assets import linked
-from sqlitmus.results.report import (
-    CanarySummary,
-    Case,
-    Cell,
-    Fact,
-    Notice,
-    Recorded,
-    Report,
-    Runner,
-    SelfTest,
-)
+from sqlitmus.results.report import Fact, Report
 from tests.analysis.test_notices import WARMING, analyse, run
 from tests.render import synthetic
-from tests.render.printing import as_html, as_markdown, as_text, cards
-
-HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
-
-
-class Page(HTMLParser):
-    """Elements with their attributes, and the text outside scripts and styles."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.inside: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self.inside = tag if tag in {"script", "style"} else None
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self.inside:
-            self.inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self.inside is None:
-            self.words.append(data)
-
-
-def parse(text: str) -> Page:
-    page = Page()
-    page.feed(text)
-    page.close()
-    return page
-
-
-def poisoned(report: Report) -> Report:
-    """The report with a hostile text in every place that takes one."""
-
-    def cell(one: Cell) -> Cell:
-        return replace(
-            one,
-            runner=HOSTILE if one.runner == "bun" else one.runner,
-            reason=HOSTILE if one.reason else None,
-            command=HOSTILE,
-            uncounted=HOSTILE,
-            plans=[[HOSTILE]],
-            log=HOSTILE if one.log else None,
-        )
-
-    def case(one: Case) -> Case:
-        comparisons = replace(
-            one.comparisons,
-            runners=[HOSTILE if name == "bun" else name for name in one.comparisons.runners],
-        )
-        return replace(
-            one,
-            id=one.id + HOSTILE,
-            scenario=one.scenario + HOSTILE,
-            group=one.group + HOSTILE,
-            axes={**one.axes, HOSTILE: HOSTILE + one.id},
-            sql=[HOSTILE],
-            pragmas=[(HOSTILE, HOSTILE)],
-            notes=[HOSTILE],
-            cells=[cell(c) for c in one.cells],
-            comparisons=comparisons,
-            **dict.fromkeys(["title", "question", "bound_by", "unit", "checks"], HOSTILE),
-        )
-
-    def runner(one: Runner) -> Runner:
-        name = HOSTILE if one.name == "bun" else one.name
-        return replace(one, name=name, title=HOSTILE, runtime_version=HOSTILE, driver=HOSTILE)
-
-    return replace(
-        report,
-        headline=[Recorded(HOSTILE)],
-        notices=[Notice("governor", names=[HOSTILE])],
-        canary=CanarySummary(HOSTILE, 0, 0, None, many=False),
-        runners=[runner(r) for r in report.runners],
-        groups=[group + HOSTILE for group in report.groups],
-        standings=[],
-        cases=[case(c) for c in report.cases],
-        scaling=[],
-        provenance=[Fact(HOSTILE, HOSTILE, {"node": HOSTILE}, differs=True)],
-        machine={HOSTILE: HOSTILE},
-        method=[HOSTILE],
-        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False, scheme="relay"),
-        **dict.fromkeys(["title", "run", "label", "suite", "created", "rerun"], HOSTILE),
-    )
-
-
-def poisoned_comparison(report: Report) -> Report:
-    """The same for an A/B comparison, whose subjects are named by whoever runs it."""
-    poison = poisoned(report)
-
-    def named(name: str) -> str:
-        return HOSTILE if name == synthetic.NEW.name else name
-
-    cases = [
-        replace(
-            case,
-            cells=[replace(cell, runner=named(cell.runner)) for cell in case.cells],
-            comparisons=replace(
-                case.comparisons, runners=[named(name) for name in case.comparisons.runners]
-            ),
-        )
-        for case in poison.cases
-    ]
-    runners = [replace(runner, name=named(runner.name)) for runner in poison.runners]
-    standings = [
-        replace(s, runner=named(s.runner), reference=named(s.reference), group=s.group + HOSTILE)
-        for s in report.standings
-    ]
-    return replace(poison, cases=cases, runners=runners, standings=standings)
+from tests.render.printing import HOSTILE, as_html, as_markdown, as_text, cards, parse, poisoned
 
 
 @pytest.mark.usefixtures("node")
-@pytest.mark.parametrize("kind", ["suite", "compare"])
-def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str) -> None:
-    poison = poisoned(small) if kind == "suite" else poisoned_comparison(ab)
+@pytest.mark.parametrize("kind", ["small", "ab", "claimed", "merged"])
+def test_hostile_texts_never_become_markup(kind: str, request: pytest.FixtureRequest) -> None:
+    report = request.getfixturevalue(kind)
     clean, text = (
-        as_html(report) + "".join(cards(report))
-        for report in (small if kind == "suite" else ab, poison)
+        as_html(each) + "".join(cards(each) if isinstance(each, Report) else [])
+        for each in (report, poisoned(report))
     )
     page = parse(text)
     assert text.count(escape(HOSTILE[:37])) > 100
-    assert not [tag for tag, _ in page.elements if tag == "img"]
+    assert not [tag for tag, _ in page.elements if tag in {"img", "iframe"}]
     assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
     scripts = [sum(tag == "script" for tag, _ in one.elements) for one in (page, parse(clean))]
     assert scripts[0] == scripts[1]
@@ -157,7 +35,10 @@ def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str)
     assert "49" not in "".join(w for w in page.words if "7*7" in w).replace("{{7*7}}", "")
 
 
-@pytest.mark.parametrize("kind", ["small", "ab"])
+KINDS = pytest.mark.parametrize("kind", ["small", "ab", "claimed", "merged"])
+
+
+@KINDS
 def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureRequest) -> None:
     text = as_html(request.getfixturevalue(kind))
     outside = {"http://www.w3.org/2000/svg"}
@@ -167,20 +48,20 @@ def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureReque
             assert (attrs.get(name) or "#").startswith(("#", "data:,"))
 
 
-@pytest.mark.parametrize("kind", ["small", "ab"])
+@KINDS
 def test_every_id_is_unique_and_every_link_arrives(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    elements = parse(as_html(request.getfixturevalue(kind))).elements
+    report = request.getfixturevalue(kind)
+    elements = parse(as_html(report)).elements
     ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    links = {
-        (a.get("href") or "#")[1:] for _, a in elements if (a.get("href") or "").startswith("#")
-    }
-    # the script makes a case when somebody goes there
-    cases = {f"c-{place}" for place in range(len(request.getfixturevalue(kind).cases))}
-    assert links - cases <= set(ids)
-    assert links & cases
+    links = {(attrs.get("href") or "#")[1:] for tag, attrs in elements if tag == "a"}
+    # the script makes a case or a machine's page when somebody goes there
+    cases = {f"c-{place}" for place in range(len(getattr(report, "cases", [])))}
+    later = cases | {link for link in links if link.startswith("machine=")} | {""}
+    assert links - later <= set(ids)
+    assert links & cases or kind == "merged"
 
 
 def test_the_policy_names_the_scripts_of_the_page(small: Report) -> None:
@@ -208,14 +89,14 @@ def test_tables_are_complete_without_a_script(small: Report) -> None:
 
 
 @pytest.mark.usefixtures("node")
-@pytest.mark.parametrize("kind", ["small", "ab"])
+@KINDS
 def test_every_table_has_a_caption_and_scoped_heads(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
     report = request.getfixturevalue(kind)
-    text = as_html(report) + "".join(cards(report))
+    text = as_html(report) + "".join(cards(report) if isinstance(report, Report) else [])
     tables = re.findall(r"<table.*?</table>", text, flags=re.DOTALL)
-    assert len(tables) > 10
+    assert len(tables) > (3 if kind == "merged" else 10)
     for table in tables:
         assert "<caption" in table
         assert not re.search(r"<th(?![^>]*scope=)[ >]", table)
@@ -387,14 +268,18 @@ def colours(name: str) -> tuple[str, str]:
     return one[1], one[1]
 
 
-def luminance(colour: str) -> float:
+def sumprod(one: Sequence[float], two: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, two, strict=True))
+
+
+def linear(colour: str) -> list[float]:
+    """Red, green and blue as shares of light."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    r, g, b = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
 
 
 def contrast(one: str, two: str) -> float:
-    bright, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    dark, bright = sorted(sumprod(linear(each), (0.2126, 0.7152, 0.0722)) for each in (one, two))
     return (bright + 0.05) / (dark + 0.05)
 
 
@@ -403,14 +288,9 @@ def contrast(one: str, two: str) -> float:
     ("text", "ground"),
     [("ink", g) for g in ("paper", "sheet", "sunk", "warn-fill", *FILLS)]
     + [("dim", g) for g in ("paper", "sheet", "sunk", "hatch")]
-    + [("fast-text", "paper"), ("slow-text", "paper"), ("fast-text", "sunk"), ("slow-text", "sunk")]
-    + [
-        ("warn", "paper"),
-        ("warn", "warn-fill"),
-        ("warn", "hatch"),
-        ("warn", "sheet"),
-        ("link", "paper"),
-    ],
+    + [(f"{side}-text", g) for g in ("paper", "sunk") for side in ("fast", "slow")]
+    + [("warn", g) for g in ("paper", "warn-fill", "hatch", "sheet")]
+    + [("link", "paper")],
 )
 def test_text_reaches_4_5_to_1(text: str, ground: str, theme: int) -> None:
     assert contrast(colours(text)[theme], colours(ground)[theme]) >= 4.5
@@ -438,15 +318,10 @@ WHITE = (0.95047, 1.0, 1.08883)
 def seen_by_deuteranopes(colour: str) -> tuple[float, float, float]:
     """The colour in CIE Lab, as it is seen without the pigment for green."""
 
-    def times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[float]:
-        return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
-
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    rgb = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    seen = [min(1.0, max(0.0, part)) for part in times(DEUTERANOPIA, rgb)]
+    seen = [min(1.0, max(0.0, sumprod(row, linear(colour)))) for row in DEUTERANOPIA]
     x, y, z = (
-        (part / white) ** (1 / 3) if part / white > 0.008856 else 7.787 * part / white + 16 / 116
-        for part, white in zip(times(XYZ, seen), WHITE, strict=True)
+        share ** (1 / 3) if share > 0.008856 else 7.787 * share + 16 / 116
+        for share in (sumprod(row, seen) / white for row, white in zip(XYZ, WHITE, strict=True))
     )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 

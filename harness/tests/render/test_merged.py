@@ -10,51 +10,17 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.machines.report import merged_report
-from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render.html import page as packed
-from sqlitmus.results.machines import Answer, MergedReport, Refused, Row
+from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.ranking import Contrast, Interval, Ranking
 from sqlitmus.results.recommendation import Choice, Weighed
-from sqlitmus.results.report import Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, counts, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
-from tests.render.printing import as_markdown, as_text, check_80_columns, data_of
-from tests.render.test_html import HOSTILE, parse
+from tests.render.printing import as_markdown, as_text, data_of, parse, reported
 
-CASES = [
-    case("get-pk"),
-    case("get-pk@profile=shipped", axes={"profile": "shipped"}),
-    case("insert", group="writes", unit="row"),
-]
-RUNNERS = ("node", "bun", "deno", "rust-ffi")
 Made = tuple[MergedReport, list[bytes]]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Three machines; of each word something, one runner emulated, cases and a machine absent."""
-    directory = Directory(tmp_path_factory.mktemp("merged"))
-    of = plan(RUNNERS, cases=CASES)
-    part = {**of, "cases": CASES[:2]}
-    directory.add("linux-x64", of, ratios={"bun": 0.8, "deno": 1.06})
-    directory.add("linux-x64 (2)", part, ratios={"bun": 0.82, "deno": 0.94})
-    directory.add(
-        "macos-arm64",
-        of,
-        kind="macos-arm64",
-        architecture="arm64",
-        emulated=["deno"],
-        ratios={"bun": 0.79, "rust-ffi": 1.001},
-    )
-    directory.refused.append(Refused("a/b", "plan: not JSON"))
-    directory.expected.append("windows-x64")
-    merged = directory.write()
-    against = reference_of(merged, None)
-    found = [survey(merged.file, one, against, packed.pack) for one in merged.machines]
-    return merged_report(merged, found, against), [one.page for one in found]
 
 
 def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:
@@ -108,22 +74,15 @@ def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> No
 def test_machines_that_measured_in_different_schemes_are_told(tmp_path: Path) -> None:
     directory = Directory(tmp_path)
     turns = {"get-pk": {"node": counts(10, rounds=8)}}
-    directory.add("linux-x64", plan(RUNNERS, cases=CASES, counts=turns))
-    directory.add("macos-arm64", plan(RUNNERS, cases=CASES), kind="macos-arm64")
-    merged = directory.write()
-    told = [survey(merged.file, one, "node", packed.pack) for one in merged.machines]
-    report = merged_report(merged, told, "node")
+    directory.add("linux-x64", plan(cases=[case("get-pk")], counts=turns))
+    directory.add("macos-arm64", plan(cases=[case("get-pk")]), kind="macos-arm64")
+    report, _ = reported(directory)
     assert as_markdown(report).count(
         "The processes of a case took turns on linux-x64 and ran one after the other on "
         "macos-arm64; that alone can change a ratio."
     ) == 1  # fmt: skip
-    one = merged_report(merged, told[:1], "node")
+    one, _ = reported(directory, 1)
     assert "took turns" not in as_markdown(one)
-
-
-def test_80_columns_hold_every_id_whole(made: Made) -> None:
-    check_80_columns(made[0])
-    check_80_columns(made[0], all_rows=True)
 
 
 def test_each_machines_page_is_inside_as_it_is_alone(made: Made) -> None:
@@ -150,68 +109,6 @@ def test_the_policy_admits_the_scripts_of_both_pages_and_nothing_else(made: Made
     assert set(re.findall(r"'sha256-[^']+'", theirs)) < hashes
     assert len(hashes) == 3
     assert re.sub(r" 'sha256-[^']+'", "", policy) == re.sub(r" 'sha256-[^']+'", "", theirs)
-
-
-def test_hostile_texts_never_become_markup(made: Made) -> None:
-    report, pages = made
-    machines = [
-        replace(
-            machine,
-            name=machine.name + HOSTILE,
-            kind=HOSTILE,
-            facts=dict.fromkeys(machine.facts, HOSTILE),
-            sqlite={HOSTILE: [HOSTILE], "3": ["x"]},
-            runs=[HOSTILE],
-            created=HOSTILE,
-        )
-        for machine in report.machines
-    ]
-    rows = [
-        replace(
-            row,
-            case=HOSTILE,
-            title=HOSTILE,
-            runner=HOSTILE,
-            axes={HOSTILE: HOSTILE},
-            text=HOSTILE,
-            beside=HOSTILE,
-            answers=[Answer(said=HOSTILE)] * len(row.answers),
-        )
-        for row in report.rows
-    ]
-    poison = replace(
-        report,
-        title=HOSTILE,
-        headline=[Recorded(HOSTILE)],
-        machines=machines,
-        rows=rows,
-        expected=[HOSTILE],
-        reference=HOSTILE,
-        refused=[replace(one, path=HOSTILE, reason=HOSTILE) for one in report.refused],
-    )
-    text = packed.render_merged(poison, pages)
-    page = parse(text)
-    assert not [tag for tag, _ in page.elements if tag in {"img", "iframe"}]
-    assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
-    assert sum(tag == "script" for tag, _ in page.elements) == 3 + len(pages)
-    assert "<img" not in text
-    spans = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
-    outside = spans.sub("", as_markdown(poison))
-    assert "alert" in outside
-    assert not re.search(r"(?<!\\)<img", outside)
-
-
-def test_ids_are_unique_links_arrive_and_tables_have_heads(made: Made) -> None:
-    text = packed.render_merged(*made)
-    elements = parse(text).elements
-    ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
-    assert len(ids) == len(set(ids))
-    links = {a["href"] or "" for tag, a in elements if tag == "a"}
-    assert {link for link in links if not link.startswith("#machine=")} <= {"#", "#holds"}
-    for table in re.findall(r"<table.*?</table>", text, flags=re.DOTALL):
-        assert "<caption" in table
-        assert not re.search(r"<th(?![^>]*scope=)[ >]", table)
-    assert set(re.findall(r"https?://[^\s\"'<)]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
 def test_pages_without_room_stay_out_and_say_how_to_see_them(made: Made) -> None:

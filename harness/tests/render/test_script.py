@@ -10,7 +10,7 @@ import pytest
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols
 from sqlitmus.render.html import charts, embed
-from sqlitmus.results.report import Interval, Report
+from sqlitmus.results.report import Interval
 from tests.render import synthetic
 from tests.render.printing import run
 
@@ -36,7 +36,7 @@ def test_numbers_read_alike_on_both_sides() -> None:
         one = Interval(value, low, high)
         minus = Interval(-value, low and -low, high and -high)
         ours.append([list(f) for f in (fmt.time(one), fmt.ratio(one), fmt.rate(one))])
-        ours[-1].append(list(fmt.signed_time(minus)))
+        ours[-1].append(list(fmt.difference(minus)))
     assert theirs == ours
 
 
@@ -107,38 +107,12 @@ def test_ratio_axes_and_their_ticks_are_alike() -> None:
     theirs = run("markup svg", code, [given, data])
     ours: list[list[object]] = []
     for group in given:
-        axis = charts.ratio_axis([Interval(*triple) for triple in group], 240, 16)
+        axis = charts.ratio_axis([Interval(*triple) for triple in group], 240)
         ours.append([axis.low, axis.high, [list(tick) for tick in axis.ticks()]])
     assert theirs == ours
 
 
-def test_pairs_and_shades_are_alike(small: Report) -> None:
-    data = json.loads(json.dumps(embed.page_data(small)))
-    names = [runner.name for runner in small.runners]
-    asked = [
-        [i, names.index(c.runner), names.index(c.reference)]
-        for i, case in enumerate(small.cases)
-        for c in case.comparisons
-    ]
-    code = (
-        "(spreadOut(given[0]), given[1]).map(([c, r, o]) => {"
-        " const x = comparison(given[0], given[0].cases[c], r, o);"
-        " return [x.verdict, x.shade, x.symbol, x.blocks, x.needs,"
-        " x.ratio]; })"
-    )
-    theirs = run("data", code, [data, asked])
-    theirs = cast("list[list[Any]]", theirs)
-    for (i, _, _), found in zip(asked, theirs, strict=True):
-        assert found[5][1] <= found[5][0] <= found[5][2], small.cases[i].id
-    ours = [
-        [c.verdict, symbols.shade(c.verdict, c.ratio.value), c.verdict.symbol,
-         c.blocks, c.needs_blocks]
-        for case in small.cases for c in case.comparisons
-    ]  # fmt: skip
-    assert [found[:5] for found in theirs] == ours
-
-
-def test_further_sessions_are_alike() -> None:
+def test_pairs_shades_and_further_sessions_are_alike() -> None:
     report = synthetic.build(cases=14, sessions=3)
     data = json.loads(json.dumps(embed.page_data(report)))
     names = [runner.name for runner in report.runners]
@@ -147,10 +121,13 @@ def test_further_sessions_are_alike() -> None:
     code = (
         "(spreadOut(given[0]), given[1]).map(([c, r, o]) => {"
         " const x = comparison(given[0], given[0].cases[c], r, o);"
-        " return x.next; })"
+        " return [[x.verdict, x.shade, x.symbol, x.blocks, x.needs], x.ratio, x.next]; })"
     )
     theirs = cast("list[list[Any]]", run("data", code, [data, asked]))
-    for (_, c), further in zip(both, theirs, strict=True):
+    for (i, c), (words, ratio, further) in zip(both, theirs, strict=True):
+        shade = symbols.shade(c.verdict, c.ratio.value)
+        assert words == [c.verdict, shade, c.verdict.symbol, c.blocks, c.needs_blocks]
+        assert ratio[1] <= ratio[0] <= ratio[2], report.cases[i].id
         assert c.next is not None
         assert further == pytest.approx((c.next.value, c.next.low, c.next.high), rel=2e-6)
 

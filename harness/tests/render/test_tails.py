@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -115,12 +116,16 @@ def test_a_case_without_histograms_has_no_curve() -> None:
     assert drawings.tail_panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
 
 
+def over_time(kind: Literal["wal", "resident"], case: Tails) -> list[drawings.LinePanel]:
+    return drawings.sizes(kind, "Size", case, [])
+
+
 def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report) -> None:
-    assert drawings.log_sizes(CASE, []) == []
+    assert over_time("wal", CASE) == []
     grown = replace(FAST, wal=[(0.0, 0), (20.0, 4096), (40.0, 8192)])
     case = replace(CASE, cells=[SLOW, grown])
-    assert drawings.memory_sizes(case, []) == []
-    (drawn,) = drawings.log_sizes(case, [])
+    assert over_time("resident", case) == []
+    (drawn,) = over_time("wal", case)
     left, top, right, bottom = drawings.TAIL_BOX
     assert [line.label for line in drawn.lines] == ["rust"]
     assert (
@@ -214,7 +219,7 @@ blocks = st.builds(
 
 @pytest.fixture(scope="module")
 def by_title(small: Report) -> dict[str, view.Strip]:
-    return {strip.title: strip for strip in view.strips(small, []).strips}
+    return {strip.title: strip for strip in view.strips(small, [])}
 
 
 def test_what_cannot_be_read_says_so(by_title: dict[str, view.Strip]) -> None:
@@ -240,22 +245,22 @@ def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
 def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
     small: Report, drawn: list[Block]
 ) -> None:
-    for reading, heights in view.DRAWN:
-        strip = view.strip(reading, heights, drawn)
+    for reading in parts.READINGS:
+        strip = view.strip(reading, drawn)
         tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
         assert all(0 <= height <= view.HEIGHT for height in tall)
         assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
-    assert tuple(reading for reading, _ in view.DRAWN) == parts.READINGS
     (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()
     assert len(table.rows) == len(drawn)
 
 
 def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
-    first, second, none, last = view.over_fastest([100.0, 110.0, None, 105.0])
+    fixed_work = parts.READINGS[0]
+    first, second, none, last = view.heights(fixed_work, [100.0, 110.0, None, 105.0])
     assert (first, second, none) == (0.0, pytest.approx(1.0), None)
     assert last == pytest.approx(0.5)
     # A quiet machine is not made to look restless.
-    assert view.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / view.LEAST_PROBE)
+    assert view.heights(fixed_work, [100.0, 101.0])[1] == pytest.approx(0.01 / 0.05)
 
 
 @given(st.lists(st.floats(0, 200), min_size=1, max_size=15))

@@ -118,16 +118,9 @@ def _cell(tried: Tried) -> Cell:
 
 def _setting(setting: Setting, advice: Advice) -> Section:
     """One setting: what it does, what a commit promises, each group, and what others published."""
-    lead = [setting.does]
-    if setting.weakens:
-        lead.append(
-            f"It changes durability. Without it: {setting.before}. With it: {setting.after}."
-        )
-    if setting.caution:
-        lead.append(setting.caution)
-    if setting.beside:
-        lead.append(f"Beside {setting.beside} on both sides.")
-    rows = [*_rows(setting, advice)]
+    weakens = f"It changes durability. Without it: {setting.before}. With it: {setting.after}."
+    beside = f"Beside {setting.beside} on both sides." if setting.beside else ""
+    lead = [setting.does, weakens if setting.weakens else "", setting.caution, beside]
     columns = [
         Column("database", "database", "text", wide=True),
         Column("effect", "effect", "text"),
@@ -136,24 +129,16 @@ def _setting(setting: Setting, advice: Advice) -> Section:
         Column("with", "with"),
         Column("rest", "besides", "text"),
     ]
-    table = Table(f"setting-{setting.name}", Column("queries", "queries", "text"), columns, rows)
-    blocks: list[Block] = [table]
+    head, ident = Column("queries", "queries", "text"), f"setting-{setting.name}"
+    blocks: list[Block] = [Table(ident, head, columns, [*_rows(setting, advice)])]
     if setting.published:
-        blocks.append(Paragraph("Published:"))
-        blocks.append(
-            Items(
-                [
-                    f"“{p.says}” — {p.source}{f': {p.url}' if p.url else ''}"
-                    for p in setting.published
-                ]
-            )
-        )
+        texts = [f"“{p.says}” — {p.source}{f': {p.url}' if p.url else ''}"
+                 for p in setting.published]  # fmt: skip
+        blocks += [Paragraph("Published:"), Items(texts)]
     effects = Counter(tried.effect for tried in setting.tried if tried.contrast)
-    count = ", ".join(
-        f"{effect} {number}\N{MULTIPLICATION SIGN}" for effect, number in effects.most_common()
-    )
-    title = ": ".join(filter(None, [f"With {setting.title}", count]))
-    return Section(f"setting-{setting.name}", title, lead, blocks, nav=None)
+    count = ", ".join(f"{effect} {number}×" for effect, number in effects.most_common())
+    name = f"With {setting.title}"
+    return Section(ident, name, [*filter(None, lead)], blocks, nav=None, finding=count)
 
 
 def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
@@ -165,15 +150,18 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
         if tried.effect == "not measured here":
             absent.setdefault((tried.database, tried.reason), []).append(name)
             continue
-        times = (tried.base_time, tried.new_time)
+        times, contrast, rest = (tried.base_time, tried.new_time), tried.contrast, tried.reason
+        if contrast and contrast.needs_blocks:
+            needs = counted(contrast.needs_blocks, "block")
+            rest = f"about {needs} would settle it, of {contrast.blocks}"
         yield Row(
             Head(name, (tried.database,) if tried.database else ()),
             [
                 Cell(titles.get(tried.database, "")),
                 Cell(tried.effect, style=_STYLES.get(tried.effect, "")),
-                _cell(tried) if tried.contrast else symbols.NONE,
+                symbols.compared(contrast) if contrast else symbols.NONE,
                 *(Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
-                Cell(_rest(tried)),
+                Cell(rest),
             ],
         )
     for (database, reason), names in absent.items():
@@ -181,11 +169,3 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
         none = [symbols.NONE] * 3
         head = Head(listed(names), (database,) if database else ())
         yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])
-
-
-def _rest(tried: Tried) -> str:
-    contrast = tried.contrast
-    if contrast and contrast.needs_blocks:
-        blocks = counted(contrast.needs_blocks, "block")
-        return f"about {blocks} would settle it, of {contrast.blocks}"
-    return tried.reason

@@ -46,58 +46,56 @@ from sqlitmus.vocabulary.verdicts import ClaimWord
 NONE = "\u2013"
 # More rows than these are folded by runner.
 FOLD = 10
-ROW = Column("row", "row", "text")
-COLUMNS = [
-    RUNNER,
-    Column("published", "published", "text"),
-    Column("here", "× as fast here [95 %]"),
-    Column("times", "base \u2192 new", wide=True),
-    Column("verdict", "verdict", "text"),
-    Column("blocks", "blocks"),
-]
-THEIRS = Column("theirs", "theirs here [95 %]")
-DIFFERENCE = Column("difference", "less here [95 %]")
-SIZE = Column("here", "× as small here [95 %]")
 # Ratio and medians that are farther apart stand beside each other.
 APART = 1.02
 
 
 def rows_of(ident: str, group: Group) -> Section:
     """The rows of a group; of many, those that decide nothing are folded."""
-    shown, folded = group.rows, list[Row]()
-    if len(group.rows) > FOLD:
-        shown = [row for row in group.rows if row.key]
-        folded = [row for row in group.rows if not row.key]
-    rest = None
-    if folded:
-        rest = Folded(tally(folded), [row_of(row, group) for row in folded], "rows")
-    here = DIFFERENCE if group.compare == "difference" else SIZE if group.metric == "file" else None
-    columns = [here if here and column.id == "here" else column for column in COLUMNS]
-    if any(row.theirs or row.no_theirs for row in group.rows):
-        columns.insert(3, THEIRS)
-    table = Table(ident, ROW, columns, [row_of(row, group) for row in shown], rest)
+    many = len(group.rows) > FOLD
+    shown = [row_of(row, group) for row in group.rows if row.key or not many]
+    rest = [row for row in group.rows if many and not row.key]
+    folded = Folded(tally(rest), [row_of(row, group) for row in rest], "rows") if rest else None
+    kind = "small" if group.metric == "file" else "fast"
+    here = Column("here", f"× as {kind} here [95 %]")
+    if group.compare == "difference":
+        here = Column("difference", "less here [95 %]")
+    columns = [
+        RUNNER,
+        Column("published", "published", "text"),
+        here,
+        *([Column("theirs", "theirs here [95 %]")] if _has_theirs(group) else []),
+        Column("times", "base \u2192 new", wide=True),
+        Column("verdict", "verdict", "text"),
+        Column("blocks", "blocks"),
+    ]
+    table = Table(ident, Column("row", "row", "text"), columns, shown, folded)
     return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
+
+
+def _has_theirs(group: Group) -> bool:
+    return any(row.theirs or row.no_theirs for row in group.rows)
 
 
 def row_of(row: Row, group: Group) -> TableRow:
     """A row of a group: a ratio or a difference, and what was published."""
     word = row.verdict
     text = word or (f"no {group.compare} was published" if row.figure else "not measured")
+    against = row.against and f"here / published {' '.join(fmt.ratio(row.against)).strip()}"
     repeated = f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
-    why = "; ".join(filter(None, (row.reason, against(row), same_size(row), repeated)))
+    why = "; ".join(filter(None, (row.reason, against, same_size(row), repeated)))
+    verdict = Cell(f"{text}: {why}" if why else text, style="na")
+    if word:
+        verdict = replace(verdict, mark=symbols.mark(word), style=word.style)
     return TableRow(
         Head(row.name),
         [
             Cell(row.runner),
             published(row),
             here(row),
-            *([theirs(row)] if any(each.theirs or each.no_theirs for each in group.rows) else []),
+            *([theirs(row)] if _has_theirs(group) else []),
             times(row, group),
-            Cell(
-                f"{text}: {why}" if why else text,
-                mark=symbols.mark(word) if word else None,
-                style=word.style if word else "na",
-            ),
+            verdict,
             Cell(str(row.blocks), value=row.blocks) if row.figure else Cell(),
         ],
         style=word.style if word else "",
@@ -105,18 +103,14 @@ def row_of(row: Row, group: Group) -> TableRow:
 
 
 def published(row: Row) -> Cell:
-    """The published figure, and what the publication said."""
-    return Cell(_published(row), note=row.said, value=row.published)
-
-
-def _published(row: Row) -> str:
-    """The published figure: `2.40×`, `at least 2.00×`, `3 to 6×`."""
-    if row.published is None:
-        return ""
-    if row.kind == "range" and row.ends:
-        return f"{row.ends[0]:g} to {row.ends[1]:g}×"
-    figure = _written(row, Interval(row.published, None, None))[0]
-    return figure if row.kind == "ratio" else f"{row.kind} {figure}"
+    """The published figure, `2.40×`, `at least 2.00×`, `3 to 6×`, and what the publication said."""
+    text = ""
+    if row.published is not None:
+        figure = _written(row, Interval(row.published, None, None))[0]
+        text = figure if row.kind == "ratio" else f"{row.kind} {figure}"
+        if row.kind == "range" and row.ends:
+            text = f"{row.ends[0]:g} to {row.ends[1]:g}×"
+    return Cell(text, note=row.said, value=row.published)
 
 
 def here(row: Row) -> Cell:
@@ -152,13 +146,6 @@ def _band(row: Row, band: Band) -> str:
         "" if end is None else fmt.duration(end) if row.saves else f"{end:.3g}" for end in band
     )
     return f"{low} to {high}" if high else f"{low} or more"
-
-
-def against(row: Row) -> str:
-    """The ratio here over the published one, with both uncertainties."""
-    if row.against is None:
-        return ""
-    return f"here / published {' '.join(fmt.ratio(row.against)).strip()}"
 
 
 def times(row: Row, group: Group) -> Cell:
@@ -225,7 +212,7 @@ def ranking(ranked: Ranking) -> Table:
         TableRow(Head(p.label), [Cell(p.runner), *(Cell(read(p) or NONE) for _, read in figures)])
         for p in ranked.places
     ]
-    return _table("cell", [RUNNER, *(Column(title, title) for title, _ in figures)], rows)
+    return _table("cell", ["runner", *(title for title, _ in figures)], rows)
 
 
 def threads(scaled: Threads) -> Table:
@@ -247,8 +234,7 @@ def threads(scaled: Threads) -> Table:
         for label, point in points
     ]
     value = "operations/s" if scaled.rates else METRICS[scaled.metric]
-    titles = ["threads", value, *(title for title, _ in figures)]
-    return _table("option", [Column(title, title) for title in titles], rows)
+    return _table("option", ["threads", value, *(title for title, _ in figures)], rows)
 
 
 def ends(ranked: Ranking) -> str:
@@ -267,12 +253,6 @@ def ends(ranked: Ranking) -> str:
     )
 
 
-def by_threads(scaled: Threads) -> str:
-    """What a scaling shows, as a sentence."""
-    what = "operations per second" if scaled.rates else METRICS[scaled.metric]
-    return f"{what.capitalize()} by threads."
-
-
 def histograms(drawn: Histograms) -> Table:
     """Each cell's number of operations and their quantiles."""
     rows: list[TableRow] = []
@@ -282,11 +262,12 @@ def histograms(drawn: Histograms) -> Table:
         values = [cell.buckets[0][0], *quantiles, cell.buckets[-1][1]]
         durations = [Cell(fmt.duration(value), value=value) for value in values]
         rows.append(TableRow(Head(cell.label), [Cell(cell.runner), Cell(str(total)), *durations]))
-    titles = ("operations", "shortest", "median", "99 %", "max")
-    return _table("cell", [RUNNER, *(Column(title, title) for title in titles)], rows)
+    titles = ["runner", "operations", "shortest", "median", "99 %", "max"]
+    return _table("cell", titles, rows)
 
 
-def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
+def _table(head: str, titles: list[str], rows: list[TableRow]) -> Table:
+    columns = [RUNNER if title == RUNNER.title else Column(title, title) for title in titles]
     return Table("", Column(head, head, "text"), columns, rows)
 
 
@@ -343,13 +324,6 @@ _COLUMNS: tuple[Figure[Place], ...] = (
 _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 
-CLAIM = Column("claim", "claim", "text")
-ANSWERS = [
-    Column("strip", "rows", "text"),
-    Column("word", "the row that decides", "text"),
-    Column("published", "published"),
-    Column("here", "here [95 %]"),
-]
 READING = (
     "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
     "times depend on the machine; the ratio is the claim. Times are medians over all blocks; the "
@@ -379,37 +353,31 @@ def build(report: Report) -> Document:
 def answers(claims: Sequence[Claim]) -> Table:
     """A line for each claim by its short name, those of a word beside each other: the signs of its
     rows, and of the row that decides its word, what was published, and what came out here."""
+    columns = [
+        Column("strip", "rows", "text"),
+        Column("word", "the row that decides", "text"),
+        Column("published", "published"),
+        Column("here", "here [95 %]"),
+    ]
     rows = [
         TableRow(
             Head(claim.name, link=f"claim-{claim.name}"),
             [
-                strip(claim),
-                decision(claim.decisive),
+                Cell(mark=Mark(*("".join(getattr(w, of) for w in claim.strip) for of in MARK))),
+                Cell(word.short, mark=symbols.mark(word), style=word.style, emphasis="strong"),
                 replace(published(claim.decisive), note=""),
                 here(claim.decisive),
             ],
-            style=claim.decisive.verdict.style if claim.decisive.verdict else "",
+            style=word.style,
         )
-        for claim in sorted(claims, key=lambda claim: _place(claim.decisive.verdict))
+        for word in ClaimWord
+        for claim in claims
+        if claim.decisive.verdict is word
     ]
-    return Table("answers", CLAIM, ANSWERS, rows, title="Do they hold?")
+    return Table("answers", Column("claim", "claim", "text"), columns, rows, title="Do they hold?")
 
 
-def _place(word: ClaimWord | None) -> int:
-    return [*ClaimWord].index(word or ClaimWord.NOT_TESTABLE)
-
-
-def strip(claim: Claim) -> Cell:
-    """The sign of each row that decides the claim."""
-    signs = zip(*((word.symbol, word.ascii) for word in claim.strip), strict=True)
-    return Cell(mark=Mark(*("".join(each) for each in signs)))
-
-
-def decision(row: Row) -> Cell:
-    """The word of a row that decides a claim."""
-    assert row.verdict is not None
-    mark = symbols.mark(row.verdict)
-    return Cell(row.verdict.short, mark=mark, style=row.verdict.style, emphasis="strong")
+MARK = ("symbol", "ascii")
 
 
 def outcome(claim: Claim) -> str:
@@ -441,12 +409,12 @@ def other_work(row: Row) -> str:
 def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
     sections = [rows_of(f"claim-{claim.name}-{n}", group) for n, group in enumerate(claim.groups)]
     sections += [cells_of(claim, r, ends(r), ranking(r)) for r in claim.rankings]
-    sections += [
-        cells_of(claim, t, by_threads(t), threads(t), Chart("threads", t)) for t in claim.threads
-    ]
-    sections += [
-        cells_of(claim, h, "", histograms(h), Chart("histogram", h)) for h in claim.histograms
-    ]
+    for each in claim.threads:
+        what = "operations per second" if each.rates else METRICS[each.metric]
+        lead = f"{what.capitalize()} by threads."
+        sections.append(cells_of(claim, each, lead, threads(each), Chart("threads", each)))
+    for each in claim.histograms:
+        sections.append(cells_of(claim, each, "", histograms(each), Chart("histogram", each)))
     return Section(
         f"claim-{claim.name}",
         claim.title,

@@ -20,7 +20,7 @@ from sqlitmus.render.document.model import (
     titled,
 )
 from sqlitmus.render.document.model import Row as TableRow
-from sqlitmus.render.document.parts import heads
+from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.symbols import more_blocks, worded
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Case, Recorded, Report
@@ -46,10 +46,9 @@ Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
 def build(report: Report) -> Document:
     """The document of an A/B comparison; UsageError for a report that is none."""
     base, new = subjects(report)
-    named = list(zip(report.cases, heads(report.cases), strict=True))
-    rows = (_time(report, case, head, base, new) for case, head in named)
+    rows = (_time(report, case, head, base, new) for case, head in headed(report.cases))
     times = _table(report, "Time", COLUMNS, rows)
-    times = replace(times, title=_titled(times))
+    times = replace(times, title=titled(times.title, _verdicts(times)))
     document = parts.document(
         report,
         [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
@@ -101,7 +100,7 @@ def subjects(report: Report) -> tuple[str, str]:
 
 def _figures(report: Report, base: str, new: str) -> list[Section]:
     """Time, then the secondary figures as far as they were recorded."""
-    named = list(zip(report.cases, heads(report.cases), strict=True))
+    named = headed(report.cases)
     tables: list[Table] = []
     for figure in figures.FIGURES:
         rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
@@ -110,20 +109,20 @@ def _figures(report: Report, base: str, new: str) -> list[Section]:
     return [
         Section(
             f"beside-change-{number}",
-            _titled(table),
+            table.title,
             blocks=[Chart("forest", report), replace(table, id=f"change-{number}")],
-            nav=table.title,
+            finding=_verdicts(table),
         )
         for number, table in enumerate(tables)
     ]
 
 
-def _titled(table: Table) -> str:
-    """What the table is of, and how many cases have which verdict."""
+def _verdicts(table: Table) -> str:
+    """How many cases of a table have which verdict."""
     verdicts = [table.cell(row, "verdict") for row in table.rows]
     words = Counter(cell.text if cell.mark else "wrong or failed" for cell in verdicts)
-    changed = [f"{count} {word}" for word, count in words.items()]
-    return titled(table.title, ", ".join(changed) or (table.folded.count if table.folded else ""))
+    changed = ", ".join(f"{count} {word}" for word, count in words.items())
+    return changed or (table.folded.count if table.folded else "")
 
 
 def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
@@ -189,10 +188,7 @@ def _judged(figure: Figure, case: Case, head: Head, base: str, new: str) -> Orde
     old, fresh = measured.get(base), measured.get(new)
     if old is None or fresh is None or fresh.contrast is None:
         return None
-    values = [
-        Cell(fmt.figure(measure.value, figure.unit), value=measure.value)
-        for measure in (old, fresh)
-    ]
+    values = [Cell(fmt.figure(of.value, figure.unit), value=of.value) for of in (old, fresh)]
     return _row(head, values, fresh.contrast, figure.said(fresh.contrast.verdict))
 
 
@@ -202,15 +198,12 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
     rows: list[TableRow] = []
     for group in report.groups:
         if standing := standings.get(group):
-            ratio = standing.contrast and standing.contrast.ratio
-            style = symbols.side(standing)
-            mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else symbols.NONE
             cases = Cell(str(standing.cases), value=standing.cases)
-            rows.append(TableRow(Head(group), [cases, mean]))
+            rows.append(TableRow(Head(group), [cases, symbols.mean(standing, fmt.change)]))
     if not rows:
         return []
     columns = [Column("cases", "cases"), COLUMNS[2]]
     table = Table("means", Column("group", "group", "text"), columns, rows)
     shown = [f"{row.head.name} {row.cells[1].text}" for row in rows if row.cells[1].style != "un"]
-    title = titled("Geometric means", ", ".join(shown) or "no change resolved")
-    return [Section("means", title, [symbols.TOGETHER], [table], nav="Geometric means")]
+    finding = ", ".join(shown) or "no change resolved"
+    return [Section("means", "Geometric means", [symbols.TOGETHER], [table], finding=finding)]

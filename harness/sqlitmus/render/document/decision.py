@@ -1,15 +1,15 @@
 """Which runner suits a use or a workload: sentences for the first screen, and what each costs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor, inf, log10
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
-from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table, titled
+from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
-from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
+from sqlitmus.results.ranking import Change, Cost, Interval, Ranking
 from sqlitmus.results.recommendation import (
     CatchUp,
     Choice,
@@ -35,15 +35,12 @@ def workload_sentences(advice: Recommendation) -> list[str]:
 
 def _left_out(advice: Recommendation) -> Iterator[str]:
     for excluded in advice.ranking.excluded:
-        yield ranking.left_out(excluded, _where(excluded, advice))
+        timed = [latency for latency in advice.latencies if latency.case in excluded.cases]
+        where = at(timed[0]) if timed else listed(excluded.cases)
+        yield ranking.left_out(excluded, where)
     if advice.unchecked:
         limits = listed([LIMITS[limit] for limit in advice.unchecked])
         yield f"The limit on {limits} was not checked, for its cases were not measured."
-
-
-def _where(excluded: Excluded, advice: Recommendation) -> str:
-    timed = [latency for latency in advice.latencies if latency.case in excluded.cases]
-    return at(timed[0]) if timed else listed(excluded.cases)
 
 
 def at(latency: Latency) -> str:
@@ -55,17 +52,11 @@ def _would(advice: Recommendation) -> Iterator[str]:
     if advice.ranking.open:
         yield ranking.settled_by(advice.ranking.open, advice.again)
     for change in advice.ranking.changes:
-        yield ranking.changed(
-            change, advice.ranking.front[0], change.case, _condition(change, advice)
-        )
-
-
-def _condition(change: Change, advice: Recommendation) -> str:
-    """From which share of the calls on, the other queries keeping their proportion."""
-    if change.calls is None:
-        return ""
-    share = change.calls / (change.calls + 1000 * (1 - advice.shares[change.case]))
-    return f"If more than about {percent(share)} of the calls were {change.case}"
+        condition = ""
+        if change.calls is not None:  # the other queries keep their proportion
+            share = change.calls / (change.calls + 1000 * (1 - advice.shares[change.case]))
+            condition = f"If more than about {percent(share)} of the calls were {change.case}"
+        yield ranking.changed(change, advice.ranking.front[0], change.case, condition)
 
 
 def percent(share: float) -> str:
@@ -83,20 +74,20 @@ def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
     names, order = weighed.names, choice.ranking
     first, *rest = _decision(choice)
     lines = [first, requests(choice, names), *rest, *_spent(choice, names)]
-    lines += [_weighed_left_out(excluded, names) for excluded in order.excluded]
+    for excluded in order.excluded:
+        lacking = listed([plural(names[case]) for case in excluded.cases])
+        lines.append(ranking.left_out(excluded, lacking))
     if order.open:
         lines.append(ranking.settled_by(order.open, weighed.again))
     if order.contrasts or len(order.front) > 1:
         lines += would(order.changes, order.front, names)
     lines += map(catches_up, choice.catching)
-    shown = {*order.front, *(each.runner for each in order.contrasts)}
-    return lines + [aged(engine) for engine in weighed.old if engine.runner in shown]
+    return lines + [aged(engine) for engine in weighed.old if engine.runner in _ordered(order)]
 
 
-def called(calls: Mapping[str, float], names: Mapping[str, str]) -> str:
-    """`600 point reads and 250 lists of 100 rows`, the most calls first."""
-    ordered = sorted(calls.items(), key=lambda pair: (-pair[1], names[pair[0]]))
-    return listed([many(names[case], number) for case, number in ordered])
+def _ordered(order: Ranking) -> list[str]:
+    """All who are ranked, those in front first."""
+    return [*order.front, *(each.runner for each in order.contrasts)]
 
 
 def many(name: str, number: float) -> str:
@@ -110,23 +101,21 @@ def plural(name: str) -> str:
 
 
 def requests(choice: Choice, names: Mapping[str, str]) -> str:
-    """What the requests of a preset are."""
-    return f"{PER.capitalize()}: {called(choice.calls, names)}."
+    """`Per 1,000 requests: 600 point reads and 250 lists of 100 rows.`, the most calls first."""
+    ordered = sorted(choice.calls.items(), key=lambda pair: (-pair[1], names[pair[0]]))
+    called = listed([many(names[case], number) for case, number in ordered])
+    return f"{PER.capitalize()}: {called}."
 
 
 def _decision(choice: Choice) -> list[str]:
-    first, *rest = _verdict(choice)
+    first, *rest = _ranked(choice)
     return [f"For {choice.title}, {first}", *rest]
 
 
-def _verdict(choice: Choice) -> list[str]:
-    if choice.lacking:
-        noun = "case" if len(choice.lacking) == 1 else "cases"
-        return [f"this run has no {noun} {listed(choice.lacking)}, so no runner is ranked."]
-    return _ranked(choice)
-
-
 def _ranked(of: Choice | Recommendation) -> list[str]:
+    if isinstance(of, Choice) and of.lacking:
+        noun = "case" if len(of.lacking) == 1 else "cases"
+        return [f"this run has no {noun} {listed(of.lacking)}, so no runner is ranked."]
     if of.blocks < of.least:
         return [f"too few blocks for a verdict: {of.blocks} of {of.least}."]
     return ranking.say(of.ranking, amounts(of))
@@ -143,8 +132,7 @@ def amounts(about: Choice | Recommendation) -> Amounts:
 
 def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
     """What most of the time is, or what the time of the first consists of."""
-    order = choice.ranking
-    shown = [*order.front, *(each.runner for each in order.contrasts)]
+    shown = _ordered(choice.ranking)
     parts = {cost.runner: cost.parts for cost in choice.costs}
     if len(shown) < 2 or len(choice.calls) < 2:
         return
@@ -158,11 +146,6 @@ def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
     else:
         each = [f"{whole(share)} % to {plural(names[case])}" for case, share in first]
         yield f"{shown[0]}'s time goes {listed(each)}."
-
-
-def _weighed_left_out(excluded: Excluded, names: Mapping[str, str]) -> str:
-    lacking = listed([plural(names[case]) for case in excluded.cases])
-    return ranking.left_out(excluded, lacking)
 
 
 def would(changes: Sequence[Change], front: list[str], names: Mapping[str, str]) -> Iterator[str]:
@@ -223,52 +206,65 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
     its parts."""
     if advice is None:
         return []
-    columns = [
-        Column("time", "time a query"),
-        Column("ratio", "over the first"),
-        Column("cpu", "CPU a million queries"),
-        Column("memory", "peak memory"),
-        Column("start", "start to first answer"),
-        Column("parts", "mix over its parts", wide=True),
-        *(Column(each.case, f"p99 of a round{at(each)}") for each in advice.latencies),
-    ]
-    composed = {each.runner: each.ratio for each in advice.composed}
+    composed = {each.runner: Cell(*fmt.ratio(each.ratio)) for each in advice.composed}
+    p99 = [each.p99 for each in advice.latencies]
+    table = _costs(
+        *("recommendation", f"Time of {advice.case} and what it costs", advice.ranking),
+        sorted(advice.costs, key=lambda each: each.time.value if each.time else 0),
+        [
+            (Column("time", "time a query"), lambda cost: _time(cost.time)),
+            (Column("ratio", "over the first"), lambda cost: over(advice.ranking, cost.runner)),
+            (
+                Column("cpu", "CPU a million queries"),
+                lambda cost: _known(cost.cpu, lambda ns: fmt.duration(ns * 1e6)),
+            ),
+            (Column("memory", "peak memory"), lambda cost: Cell(fmt.size(cost.memory))),
+            (Column("start", "start to first answer"), lambda cost: Cell(fmt.duration(cost.start))),
+            (
+                Column("parts", "mix over its parts", wide=True),
+                lambda cost: composed.get(cost.runner, UNKNOWN),
+            ),
+            *(
+                (
+                    Column(each.case, f"p99 of a round{at(each)}"),
+                    lambda cost, place=place: _time(p99[place].get(cost.runner)),
+                )
+                for place, each in enumerate(advice.latencies)
+            ),
+        ],
+    )
+    lead = [*_lead(advice, with_keys(pragmas))]
+    name, finding = "For this workload", _composed(advice)
+    sections = [Section("recommendation", name, lead, [table], finding=finding)]
+    if len(advice.shares) > 1 and any(each.parts for each in advice.costs):
+        name = "What 1,000 queries of this service take"
+        sections.append(Section("workload-requests", name, [], [_requests(advice)], nav=None))
+    return sections
+
+
+UNKNOWN = Cell("\u2013")
+
+
+def _time(time: Interval | None) -> Cell:
+    return Cell(*fmt.time(time)) if time else UNKNOWN
+
+
+def _costs(
+    ident: str,
+    title: str,
+    order: Ranking,
+    costs: Iterable[Cost],
+    figures: Sequence[tuple[Column, Callable[[Cost], Cell]]],
+) -> Table:
+    """A row per runner; those tied in front are a band."""
     rows: list[Row] = []
-    for each in sorted(advice.costs, key=lambda each: each.time.value if each.time else 0):
-        name = each.runner
-        text, bounds = fmt.time(each.time) if each.time else ("–", "")
-        parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
-        rows.append(
-            Row(
-                Head(name),
-                [
-                    Cell(text, bounds),
-                    over(advice.ranking, name),
-                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
-                    Cell(fmt.size(each.memory)),
-                    Cell(fmt.duration(each.start)),
-                    Cell(*parts),
-                    *(_p99(each.p99.get(name)) for each in advice.latencies),
-                ],
-                key=name,
-                style=_placed(advice.ranking, name),
-            )
-        )
-    several = len(advice.shares) > 1 and any(each.parts for each in advice.costs)
-    shown = ("workload-requests", "What 1,000 queries of this service take")
-    requests = [Section(*shown, [], [_requests(advice)], nav=None)] if several else []
-    title = f"Time of {advice.case} and what it costs"
-    table = Table("recommendation", RUNNER, columns, rows, title=title)
-    name = "For this workload"
-    section = titled(name, _composed(advice))
-    return [
-        Section(
-            *("recommendation", section, [*_lead(advice, with_keys(pragmas))]),
-            [table],
-            nav=name,
-        ),
-        *requests,
-    ]
+    for cost in costs:
+        contrast = order.contrast(cost.runner)
+        style = contrast.verdict.style if contrast else ""
+        style = "tie" if cost.runner in order.front and order.ties else style
+        cells = [read(cost) for _, read in figures]
+        rows.append(Row(Head(cost.runner), cells, key=cost.runner, style=style))
+    return Table(ident, RUNNER, [column for column, _ in figures], rows, title=title)
 
 
 def _composed(advice: Recommendation) -> str:
@@ -278,7 +274,7 @@ def _composed(advice: Recommendation) -> str:
     return f"the mix takes {' to '.join(ends)} its parts" if ends else ""
 
 
-TOGETHER = "together"
+TOGETHER = "together"  # what is beyond the sum of the parts
 
 
 def _requests(advice: Recommendation) -> Table:
@@ -340,24 +336,12 @@ def over(order: Ranking, name: str) -> Cell:
     return Cell("1", value=Interval(1.0, None, None)) if name in order.front else symbols.NONE
 
 
-def _placed(order: Ranking, name: str) -> str:
-    """The style of a runner's row: those tied in front are a band."""
-    if name in order.front and order.ties:
-        return "tie"
-    contrast = order.contrast(name)
-    return contrast.verdict.style if contrast else ""
-
-
 def _place(order: Ranking, name: str) -> str:
     """Where a runner without a ratio is; nothing of the first, nor where no runner is ranked."""
     if name in order.front:
         return "tied" if name in order.front[1:] else ""
     why = [each.why for each in order.excluded if each.runner == name]
     return next((each for each in why if each in APART), "beyond a limit" if why else "")
-
-
-def _p99(p99: Interval | None) -> Cell:
-    return Cell(*fmt.time(p99)) if p99 else Cell("–")
 
 
 def _lead(advice: Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
@@ -415,53 +399,52 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
     if weighed is None:
         return []
     first, *rest = weighed.choices
-    ranked = [choice for choice in weighed.choices if not choice.lacking]
+    order, ranked = first.ranking, [choice for choice in weighed.choices if not choice.lacking]
     columns = [Column(choice.preset, choice.preset) for choice in ranked]
-    names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs))
+    names = dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs)
     rows = [Row(Head(name), [_presets_spent(choice, name) for choice in ranked], key=name)
             for name in names]  # fmt: skip
-    order = first.ranking
-    ranked = [*order.front, *(each.runner for each in order.contrasts)]
-    costs = Table(
-        "costs",
-        RUNNER,
-        [
-            Column("time", "time"),
-            Column("ratio", f"over {order.front[0]}" if order.front else "over the first"),
-            *(Column(case, plural(weighed.names[case]), wide=True) for case in first.calls),
-            Column("cpu", "CPU time"),
-            Column("memory", "peak memory"),
-            Column("start", "start to first answer"),
-        ],
-        [
-            Row(
-                Head(each.runner),
-                [
-                    Cell(fmt.duration(each.time and each.time.value)),
-                    over(order, each.runner),
-                    *(_part(each, case) for case in first.calls),
-                    Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
-                    Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
-                    Cell("\u2013" if each.start is None else fmt.duration(each.start)),
-                ],
-                key=each.runner,
-                style=_placed(order, each.runner),
-            )
-            for each in sorted(
-                first.costs, key=lambda cost: [*ranked, cost.runner].index(cost.runner)
-            )
-        ],
-        title=f"Database time per 1,000 requests of {first.preset}",
-    )
     table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
+    costs = _costs(
+        *("costs", f"Database time per 1,000 requests of {first.preset}", order),
+        sorted(first.costs, key=lambda cost: [*_ordered(order), cost.runner].index(cost.runner)),
+        [
+            (
+                Column("time", "time"),
+                lambda cost: Cell(fmt.duration(cost.time and cost.time.value)),
+            ),
+            (
+                Column("ratio", f"over {order.front[0]}" if order.front else "over the first"),
+                lambda cost: over(order, cost.runner),
+            ),
+            *(
+                (
+                    Column(case, plural(weighed.names[case]), wide=True),
+                    lambda cost, case=case: _part(cost, case),
+                )
+                for case in first.calls
+            ),
+            (Column("cpu", "CPU time"), lambda cost: _known(cost.cpu, fmt.duration)),
+            (Column("memory", "peak memory"), lambda cost: _known(cost.memory, fmt.size)),
+            (Column("start", "start to first answer"), lambda c: _known(c.start, fmt.duration)),
+        ],
+    )
     parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])
-    lead = [*_presets_lead(weighed, rest)]
-    below = [parts] if costs.rows else []
     fronts = Counter(name for choice in weighed.choices for name in choice.ranking.front)
     most = [f"{name} fastest or tied in {number} of {counted(len(weighed.choices), 'use')}"
             for name, number in fronts.most_common(1)]  # fmt: skip
-    title = titled("For which use", "".join(most))
-    return [Section("presets", title, lead, [table], below, nav="For which use")]
+    return [
+        Section(
+            *("presets", "For which use", [*_presets_lead(weighed, rest)]),
+            [table],
+            [parts] if costs.rows else [],
+            finding="".join(most),
+        )
+    ]
+
+
+def _known(value: float | None, write: Callable[[float], str]) -> Cell:
+    return UNKNOWN if value is None else Cell(write(value))
 
 
 def _part(of: Cost, case: str) -> Cell:

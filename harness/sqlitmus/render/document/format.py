@@ -15,20 +15,15 @@ THIN = "\u202f"
 MINUS = "\u2212"
 EXACT = Context(prec=400, rounding=ROUND_HALF_UP)  # a float has 309 digits before the point
 # Largest first.
-UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
-RATES: tuple[tuple[str, float], ...] = (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("/s", 1.0))
-SIZES: tuple[tuple[str, float], ...] = (
-    ("GiB", 2.0**30),
-    ("MiB", 2.0**20),
-    ("KiB", 2.0**10),
-    ("B", 1.0),
-)
+Units = tuple[tuple[str, float], ...]
+UNITS: Units = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
+RATES: Units = (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("/s", 1.0))
+SIZES: Units = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0))
 # 0.9995 of a unit would print as 1000 of the smaller one.
 NEARLY = 0.9995
 MAX_DIGITS = 4
 MIN_DIGITS = 2
 PLAIN_DIGITS = 3
-KIBI = 1024.0
 
 
 def decimals(value: float, low: float | None, high: float | None) -> int:
@@ -55,12 +50,8 @@ def fixed(value: float, places: int) -> str:
     return MINUS + text[1:] if text.strip("-0.") else text[1:]
 
 
-def bounded(low: float, high: float, places: int) -> str:
-    """ "[low, high]" with `places` decimals, fewer where an end has more digits than that."""
-    return f"[{_end(low, places)}, {_end(high, places)}]"
-
-
 def _end(value: float, places: int) -> str:
+    """An end of an interval: fewer decimals where it has more digits than that."""
     lead = _lead(value)
     return fixed(value, places if lead is None else max(0, min(places, MAX_DIGITS - 1 - lead)))
 
@@ -70,7 +61,7 @@ def _lead(value: float) -> int | None:
     return floor(log10(abs(value))) if value and isfinite(value) else None
 
 
-def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:
+def unit_of(value: float, units: Units) -> tuple[str, float]:
     """The largest unit in which `value` is at least 1 (the smallest one for less)."""
     size = abs(value)
     for unit in units:
@@ -79,50 +70,47 @@ def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, fl
     return units[-1]
 
 
-def scaled(interval: Interval, units: tuple[tuple[str, float], ...]) -> tuple[str, str, str]:
-    """`(number, bounds, unit)`; bounds are "[low, high]" or "" when there are none."""
-    unit, scale = unit_of(interval.value, units)
-    value, low, high = interval.value / scale, interval.low, interval.high
-    if low is None or high is None:
-        return fixed(value, decimals(value, None, None)), "", unit
-    low, high = low / scale, high / scale
+def rounded(value: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """A number, and its bounds as "[low, high]" or "" where there are none."""
     places = decimals(value, low, high)
-    return fixed(value, places), bounded(low, high, places), unit
+    if low is None or high is None:
+        return fixed(value, places), ""
+    return fixed(value, places), f"[{_end(low, places)}, {_end(high, places)}]"
+
+
+def scaled(interval: Interval, units: Units) -> tuple[str, str]:
+    """A number with its unit, and bounds in the same."""
+    unit, scale = unit_of(interval.value, units)
+    low, high = (end if end is None else end / scale for end in (interval.low, interval.high))
+    number, bounds = rounded(interval.value / scale, low, high)
+    return f"{number}{THIN}{unit}", bounds
 
 
 def time(interval: Interval) -> tuple[str, str]:
     """A time in ns as `("812 ns", "[803, 821]")`."""
-    number, bounds, unit = scaled(interval, UNITS)
-    return f"{number}{THIN}{unit}", bounds
+    return scaled(interval, UNITS)
 
 
-def signed_time(interval: Interval) -> tuple[str, str]:
-    """A difference of times, with its sign."""
-    text, bounds = time(interval)
+def difference(interval: Interval, units: Units = UNITS) -> tuple[str, str]:
+    """One of times, or in other `units`, with its sign."""
+    text, bounds = scaled(interval, units)
     return (text if interval.value < 0 else f"+{text}"), bounds
 
 
 def duration(ns: float | None) -> str:
     """A time in ns without an interval; "unknown" for None."""
-    if ns is None:
-        return "unknown"
-    unit, scale = unit_of(ns, UNITS)
-    return f"{fixed(ns / scale, decimals(ns / scale, None, None))}{THIN}{unit}"
+    return "unknown" if ns is None else time(Interval(ns, None, None))[0]
 
 
 def rate(interval: Interval) -> tuple[str, str]:
     """Operations per second as `("1.23 M/s", "[1.21, 1.25]")`."""
-    number, bounds, unit = scaled(interval, RATES)
-    return f"{number}{THIN}{unit}", bounds
+    return scaled(interval, RATES)
 
 
 def ratio(interval: Interval) -> tuple[str, str]:
     """A ratio of times as `("0.76×", "[0.74, 0.79]")`."""
-    value, low, high = interval.value, interval.low, interval.high
-    places = decimals(value, low, high)
-    if low is None or high is None:
-        return f"{fixed(value, places)}×", ""
-    return f"{fixed(value, places)}×", bounded(low, high, places)
+    number, bounds = rounded(interval.value, interval.low, interval.high)
+    return f"{number}×", bounds
 
 
 def change(ratio: Interval) -> tuple[str, str]:
@@ -150,22 +138,12 @@ def signed(value: float, places: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def size(count: float | None) -> str:
+def size(number: float | None) -> str:
     """Bytes in binary units; "unknown" for None."""
-    if count is None:
+    if number is None:
         return "unknown"
-    value = count
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(value) < KIBI or unit == "GiB":
-            return f"{fixed(value, decimals(value, None, None))}{THIN}{unit}"
-        value /= KIBI
-    raise AssertionError
-
-
-def growth(interval: Interval) -> tuple[str, str]:
-    """More bytes, with their sign."""
-    number, bounds, unit = scaled(interval, SIZES)
-    return f"{'' if interval.value < 0 else '+'}{number}{THIN}{unit}", bounds
+    unit, scale = next((each for each in SIZES if abs(number) >= each[1]), SIZES[-1])
+    return f"{count(number / scale)}{THIN}{unit}"
 
 
 def rate_label(value: float) -> str:
@@ -176,7 +154,7 @@ def rate_label(value: float) -> str:
 
 def count(value: float) -> str:
     """How often something happened; an average need not be whole."""
-    return fixed(value, decimals(value, None, None))
+    return rounded(value, None, None)[0]
 
 
 def share(value: float) -> str:

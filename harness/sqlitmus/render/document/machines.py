@@ -1,8 +1,8 @@
 """Several machines as a document: what holds on which of them, and what they are."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf
 
 from sqlitmus.render.document import format as fmt
@@ -23,7 +23,6 @@ from sqlitmus.render.document.model import (
     LegendEntry,
     Mark,
     Notice,
-    Origin,
     Paragraph,
     Section,
     Table,
@@ -34,99 +33,51 @@ from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row
 from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.report import Agreed
 from sqlitmus.vocabulary.text import counted, listed
-from sqlitmus.vocabulary.verdicts import HoldsWord
-
-
-@dataclass(frozen=True, slots=True)
-class HoldWord:
-    """`ascii` stands in for the symbol on plain terminals; a row is `folded` where it says nothing
-    for or against a runner."""
-
-    symbol: str
-    ascii: str
-    folded: bool
-    meaning: str
-
 
 # In the order in which rows are kept where not all have room.
-WORDS: dict[HoldsWord, HoldWord] = {
-    "depends on the machine": HoldWord(
-        "≠",
-        "!=",
-        False,
+WORDS = [
+    LegendEntry(
+        Mark("≠", "!="),
+        "depends on the machine",
         "machines contradict each other: faster on one and slower on another, or materially so on "
         "one and equivalent on another",
     ),
-    "holds on all": HoldWord("✓", "ok", False, "every machine with an answer says the same"),
-    "holds on most": HoldWord(
-        "◐", "~", False, "two or more machines and more than half say the same, the others nothing"
+    LegendEntry(Mark("✓", "ok"), "holds on all", "every machine with an answer says the same"),
+    LegendEntry(
+        Mark("◐", "~"),
+        "holds on most",
+        "two or more machines and more than half say the same, the others nothing",
     ),
-    "on one machine only": HoldWord(
-        "1", "1", False, "one machine has an answer, and it is decided"
+    LegendEntry(
+        Mark("1", "1"), "on one machine only", "one machine has an answer, and it is decided"
     ),
-    "not resolved": HoldWord("?", "?", True, "too few machines can tell"),
-    "no answer": HoldWord("∅", "0", True, "no machine has both runners"),
-}
+    LegendEntry(Mark("?", "?"), "not resolved", "too few machines can tell"),
+    LegendEntry(Mark("∅", "0"), "no answer", "no machine has both runners"),
+]
+MARKS = {entry.word: entry.mark for entry in WORDS}
+# Rows of these say nothing for or against a runner.
+FOLDED = ("not resolved", "no answer")
 
 
-def said(row: Row) -> str:
-    """`materially faster: holds on all 6`, or the word alone."""
-    return row.text if row.verdict is None else f"{row.verdict}: {row.text}"
-
-
-def side(row: Row) -> str:
-    """The side of what the machines agree on: f, s, eq or un."""
-    return "un" if row.verdict is None else row.verdict.style
-
-
-def folded(row: Row) -> bool:
-    """Whether a row is behind a fold."""
-    return WORDS[row.word].folded
-
-
-def count(rows: Iterable[Row]) -> str:
-    """`12 not resolved, 3 no answer`: the words that occur."""
-    kinds = [row.word for row in rows]
-    return ", ".join(f"{kinds.count(word)} {word}" for word in WORDS if word in kinds)
-
-
-def blocks(machine: Machine) -> str:
-    """`30`, or `12 of 30`."""
-    if machine.blocks == machine.blocks_planned:
-        return str(machine.blocks)
-    return f"{machine.blocks} of {machine.blocks_planned}"
-
-
-def sqlite(machine: Machine) -> str:
-    """The version of SQLite, or each with the runners that have it."""
-    if len(machine.sqlite) < 2:
-        return next(iter(machine.sqlite), "unknown")
-    return "; ".join(f"{version}: {', '.join(names)}" for version, names in machine.sqlite.items())
-
-
-def absent(report: MergedReport) -> list[str]:
-    """What is not in the report, as sentences: machines and emulated runners."""
-    lines = [f"{name} was expected and did not arrive." for name in report.expected]
-    for machine in report.machines:
-        if machine.emulated:
-            names = ", ".join(machine.emulated)
-            lines.append(f"{machine.name}: emulated, so not counted in any word or mean: {names}.")
-    return lines
-
-
-def schemes(report: MergedReport) -> list[str]:
-    """That machines did not all measure in the same scheme."""
+def _notices(report: MergedReport) -> Iterator[Notice]:
+    """That machines did not all measure in the same scheme; then what is not in the report."""
     turned, alone = (
         [machine.name for machine in report.machines if machine.scheme == scheme]
         for scheme in ("relay", "process")
     )
-    if not (turned and alone):
-        return []
-    sentence = (
-        f"The processes of a case took turns on {listed(turned)} and ran one after the other on "
-        f"{listed(alone)}; that alone can change a ratio."
-    )
-    return [sentence]
+    if turned and alone:
+        yield Notice(
+            f"The processes of a case took turns on {listed(turned)} and ran one after the other "
+            f"on {listed(alone)}; that alone can change a ratio."
+        )
+    for name in report.expected:
+        yield Notice(f"{name} was expected and did not arrive.", "absent")
+    for machine in report.machines:
+        if machine.emulated:
+            what = "emulated, so not counted in any word or mean"
+            yield Notice(f"{machine.name}: {what}: {', '.join(machine.emulated)}.", "absent")
+    for run in report.refused:
+        yield Notice(f"Not taken: {run.path}: {run.reason}", "absent")
 
 
 READING = (
@@ -153,34 +104,29 @@ def build(report: MergedReport) -> Document:
     """The document of a merged report."""
     arrived, expected = len(report.machines), len(report.machines) + len(report.expected)
     machines, heat = _machines(report), _heat(report)
-    refused = [f"Not taken: {run.path}: {run.reason}" for run in report.refused]
     return Document(
         title=report.title,
+        created=report.created,
+        version=report.sqlitmus_version,
         headline=[*filter(None, [finding(report)]), *map(sentences.statement, report.headline)],
         facts=[
             ("", f"{arrived} of {counted(expected, 'machine')}"),
             ("", counted(len(report.rows), "comparison")),
             ("reference", report.reference),
         ],
-        notices=[
-            *(Notice(text) for text in schemes(report)),
-            *(Notice(text, "absent") for text in (*absent(report), *refused)),
-        ],
+        notices=[*_notices(report)],
         trust=[],
         sections=[_holds(report), machines],
         foot=[
-            Legend(
-                [LegendEntry(_mark(word), word, look.meaning) for word, look in WORDS.items()]
-            ),
+            Legend(WORDS),
             Legend(symbols.verdicts()),
             Code(f"./just report results/{report.run} --machine NAME", "One machine's own report"),
             Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
-        origin=Origin(report.created, report.sqlitmus_version),
         answers=heat,
         brief=[] if heat else [*machines.tables()],
-    )  # fmt: skip
+    )
 
 
 def finding(report: MergedReport) -> str:
@@ -189,21 +135,15 @@ def finding(report: MergedReport) -> str:
     apart = sum(row.word == "depends on the machine" for row in report.rows)
     depends = f"{counted(apart, 'comparison')} depend{'s' * (apart == 1)} on the machine"
     depends = depends if apart else "no comparison depends on the machine"
-    choices = decisions(report)
-    if choices:
-        order = [choice.ranking for choice in choices]
+    if choices := decisions(report):
+        fronts = [choice.ranking.front for choice in choices]
         emulated = {name for machine in report.machines for name in machine.emulated}
-        shared = [
-            name
-            for name in order[0].front
-            if name not in emulated and all(name in each.front for each in order)
-        ]
-        if shared:
+        in_all = set(fronts[0]).intersection(*fronts) - emulated
+        text = "who is fastest differs between the machines"
+        if shared := [name for name in fronts[0] if name in in_all]:
             verb = "is" if len(shared) == 1 else "are"
-            where = "both" if len(order) == 2 else f"all {len(order)}"
+            where = "both" if len(fronts) == 2 else f"all {len(fronts)}"
             text = f"{few(shared)} {verb} fastest or tied for it on {where} machines"
-        else:
-            text = "who is fastest differs between the machines"
         return f"For {choices[0].title}, {text}; {depends}."
     faster: Counter[str] = Counter()
     for group in report.headline:
@@ -268,12 +208,14 @@ def _holds(report: MergedReport) -> Section:
     sections: list[Section] = []
     for group in report.groups:
         mine = [row for row in report.rows if row.group == group]
-        decided = [_row(row) for row in mine if not folded(row)]
-        rest = [row for row in mine if folded(row)]
-        fold = Folded(count(rest), [_row(row) for row in rest]) if rest else None
-        table = Table(f"holds-{group}", CASE, columns, decided, fold)
+        rest = [row for row in mine if row.word in FOLDED]
+        words = Counter(row.word for row in rest)
+        count = ", ".join(f"{words[word]} {word}" for word in FOLDED if word in words)
+        fold = Folded(count, list(map(_row, rest))) if rest else None
+        decided = [_row(row) for row in mine if row.word not in FOLDED]
         if mine:
-            sections.append(Section(f"holds-{group}", group, blocks=[table]))
+            table = Table(f"holds-{group}", CASE, columns, decided, fold)
+            sections.append(Section(table.id, group, blocks=[table]))
     reading = f"{READING.format(reference=report.reference)} {POOLED}"
     blocks: list[Block] = [Chart("machines", report)]
     if not sections:
@@ -285,24 +227,21 @@ def _holds(report: MergedReport) -> Section:
 
 
 def _row(row: Row) -> TableRow:
-    text = f"{said(row)}; {row.beside}" if row.beside else said(row)
+    text = row.text if row.verdict is None else f"{row.verdict}: {row.text}"
+    style = "un" if row.verdict is None else row.verdict.style  # of what the machines agree on
     return TableRow(
         Head(row.case, title=row.title),
         [
             Cell(row.runner),
-            Cell(text, mark=_mark(row.word), style=side(row)),
-            Cell(_span(row.answers), style=side(row)),
+            Cell("; ".join(filter(None, (text, row.beside))), mark=MARKS[row.word], style=style),
+            Cell(_span(row.answers), style=style),
             Cell(" ".join(map(_mean, row.pooled))),
             *map(_answer, row.answers),
         ],
-        style=side(row),
+        style=style,
         key=row.case,
-        rank=list(WORDS).index(row.word),
+        rank=[*MARKS].index(row.word),
     )
-
-
-def _mark(word: HoldsWord) -> Mark:
-    return Mark(WORDS[word].symbol, WORDS[word].ascii)
 
 
 def _span(answers: Sequence[Answer]) -> str:
@@ -336,24 +275,21 @@ def _marked(cell: Cell) -> Cell:
 def _machines(report: MergedReport) -> Section:
     """What the machines are and what arrived of them."""
     rows = [
-        TableRow(
-            Head(machine.name),
-            [
-                Cell(text)
-                for text in (
-                    machine.kind,
-                    machine.facts.get("cpu", "unknown"),
-                    machine.facts.get("cores", "unknown"),
-                    machine.facts.get("os", "unknown"),
-                    sqlite(machine),
-                    blocks(machine),
-                    "unknown" if machine.detectable is None else fmt.percent(machine.detectable),
-                    machine.created,
-                )
-            ],
-            key=machine.name,
-        )
+        TableRow(Head(machine.name), list(map(Cell, _facts(machine))), key=machine.name)
         for machine in report.machines
     ]
-    table: list[Block] = [Table("machines", Column("machine", "machine", "id"), MACHINES, rows)]
-    return Section("machines", "Machines", blocks=table)
+    table = Table("machines", Column("machine", "machine", "id"), MACHINES, rows)
+    return Section("machines", "Machines", blocks=[table])
+
+
+def _facts(machine: Machine) -> Iterator[str]:
+    yield machine.kind
+    yield from (machine.facts.get(name, "unknown") for name in ("cpu", "cores", "os"))
+    if len(machine.sqlite) < 2:
+        yield next(iter(machine.sqlite), "unknown")
+    else:  # each version with the runners that have it
+        yield "; ".join(f"{version}: {', '.join(of)}" for version, of in machine.sqlite.items())
+    done, planned = machine.blocks, machine.blocks_planned
+    yield str(done) if done == planned else f"{done} of {planned}"
+    yield "unknown" if machine.detectable is None else fmt.percent(machine.detectable)
+    yield machine.created

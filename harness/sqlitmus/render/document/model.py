@@ -42,7 +42,7 @@ class Cell:
     emphasis: Emphasis = ""
     value: Interval | float | None = None
     tooltip: str = ""
-    bar: tuple[float, float, float] | None = None
+    bar: list[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,11 @@ class Folded:
     rows: list[Row]
     brief: Literal["rows", "names", "count"] = "count"
 
+    @property
+    def names(self) -> list[str]:
+        """What its rows are about."""
+        return [row.head.text for row in self.rows]
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -121,10 +126,13 @@ class Table:
     title: str = ""
     matrix: bool = False
 
+    def cells(self, row: Row) -> list[Cell]:
+        """The row's cells, one per column: empty ones where it ends before."""
+        return [*row.cells, *(Cell() for _ in range(len(self.columns) - len(row.cells)))]
+
     def cell(self, row: Row, column: str) -> Cell:
-        """The row's cell in the column of that id; an empty one for a row that ends before it."""
-        place = [head.id for head in self.columns].index(column)
-        return row.cells[place] if place < len(row.cells) else Cell()
+        """The row's cell in the column of that id."""
+        return self.cells(row)[[each.id for each in self.columns].index(column)]
 
     @property
     def every_row(self) -> list[Row]:
@@ -230,20 +238,27 @@ Block = Table | Legend | Definitions | Paragraph | Items | Code | Chart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A title, sentences that lead in, blocks, and sections below it.
+    """A name, sentences that lead in, blocks, and sections below it.
 
-    `detail` goes beyond a summary: short formats leave it out. `folded` sections are closed at
-    first. `nav` is its name in a list of contents, "" for the title; None keeps it out of there.
+    `finding` is what it comes to, for who does not open it. `detail` goes beyond a summary: short
+    formats leave it out. `folded` sections are closed at first. `nav` is the name in a list of
+    contents, "" for its own; None keeps it out of there.
     """
 
     id: str
-    title: str
+    name: str
     lead: list[str] = field(default_factory=list[str])
     blocks: list[Block] = field(default_factory=list[Block])
     sections: list["Section"] = field(default_factory=list["Section"])
     detail: bool = False
     folded: bool = False
     nav: str | None = ""
+    finding: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name, and what it comes to."""
+        return titled(self.name, self.finding)
 
     @property
     def charts(self) -> list[Chart]:
@@ -257,32 +272,26 @@ class Section:
             yield from section.tables()
 
 
-def titled(title: str, finding: str) -> str:
-    """A section's title with what it comes to, for who does not open it."""
-    return f"{title}: {finding}" if finding else title
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """When a report was made of a run, by which version; `label` is what the user called it."""
-
-    created: str = ""
-    version: str = ""
-    label: str = ""
+def titled(name: str, finding: str) -> str:
+    """A name with what it comes to, if that is known."""
+    return f"{name}: {finding}" if finding else name
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A whole report.
 
-    `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
-    make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
-    `answers` is a table that belongs to the headline and `picture` a chart, if there is one;
-    `definition` says what their times are. `runners` are those that its tables and charts name.
-    `answer` and the tables in `brief`, or else `answers`, stand for all in a brief text.
+    It was `created` of a run, by a `version`; `label` is what the user called it. `facts` stand
+    below the title, `trust` says how far its numbers can be believed, `foot` how to make it again.
+    `whole` is a sentence on where all of it is when a format leaves rows out. `answers` is a table
+    that belongs to the headline and `picture` a chart, if there is one; `definition` says what
+    their times are. `runners` are those that its tables and charts name. `answer` and the tables
+    in `brief`, or else `answers`, stand for all in a brief text.
     """
 
     title: str
+    created: str
+    version: str
     headline: list[str]
     facts: list[tuple[str, str]]
     notices: list[Notice]
@@ -290,7 +299,7 @@ class Document:
     sections: list[Section]
     foot: list[Block]
     whole: str
-    origin: Origin = field(default_factory=Origin)
+    label: str = ""
     answers: Table | None = None
     picture: Chart | None = None
     definition: str = ""

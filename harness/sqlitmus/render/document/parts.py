@@ -2,7 +2,7 @@
 how to go on.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -21,14 +21,12 @@ from sqlitmus.render.document.model import (
     Head,
     Legend,
     Notice,
-    Origin,
     Paragraph,
     Row,
     Section,
     Table,
-    titled,
 )
-from sqlitmus.render.document.symbols import NONE, above_floor, mark
+from sqlitmus.render.document.symbols import NONE, mark
 from sqlitmus.results.report import Block as RunBlock
 from sqlitmus.results.report import (
     Broken,
@@ -45,36 +43,31 @@ from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
 
 
-def varying_axes(cases: Iterable[Case]) -> dict[str, list[str]]:
-    """Per scenario, the axes with more than one value among `cases`."""
+def varying(cases: Sequence[Case]) -> list[dict[str, str]]:
+    """Of each case the axes that have more than one value among those of its scenario."""
     values: dict[str, dict[str, set[str]]] = {}
     for case in cases:
         axes = values.setdefault(case.scenario, {})
         for name, value in case.axes.items():
             axes.setdefault(name, set()).add(value)
-    return {
-        scenario: [name for name, different in axes.items() if len(different) > 1]
-        for scenario, axes in values.items()
-    }
-
-
-def heads(cases: Sequence[Case]) -> list[Head]:
-    """One per case, in order."""
-    varying = varying_axes(cases)
     return [
-        Head(
-            case.scenario,
-            tuple(f"{a}={case.axes[a]}" for a in varying[case.scenario] if a in case.axes),
-            case.title,
-            f"c-{number}",
-        )
-        for number, case in enumerate(cases)
+        {name: case.axes[name] for name, different in values[case.scenario].items()
+         if len(different) > 1 and name in case.axes}
+        for case in cases
+    ]  # fmt: skip
+
+
+def headed(cases: Sequence[Case]) -> list[tuple[Case, Head]]:
+    """Each with the head of a row about it, in order."""
+    return [
+        (case, Head(case.scenario, tuple(map("=".join, axes.items())), case.title, f"c-{number}"))
+        for number, (case, axes) in enumerate(zip(cases, varying(cases), strict=True))
     ]
 
 
-def with_axes(title: str, axes: Mapping[str, str]) -> str:
-    """ "Parallel readers rows=10": a title and what tells it from its like."""
-    return " ".join((title, *(f"{axis}={value}" for axis, value in axes.items())))
+def as_numbers(table: Table) -> Section:
+    """What a chart shows, folded below it."""
+    return Section(f"{table.id}-numbers", "The same as a table", blocks=[table], folded=True)
 
 
 # The machine over the run: what was read of it around each block, as a table.
@@ -85,47 +78,55 @@ UNREADABLE = "not readable here"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a fact of a block is read, and how it is written."""
+    """How a fact of a block is read and written.
+
+    A bar of full height is the largest value, or `least` if that is larger; of readings `over` the
+    smallest it is by how much a value exceeds that, as a share, so that a drift of a few percent
+    can be seen.
+    """
 
     title: str
     read: Callable[[RunBlock], float | None]
-    written: Callable[[float], str]
+    write: Callable[[float], str]
+    least: float
+    over: bool = False
+
+
+READINGS = (
+    Reading("Fixed work", lambda block: block.probe_ns, fmt.duration, 0.05, over=True),
+    Reading("CPU stolen", lambda block: block.steal, fmt.percent, 0.05),
+    Reading("CPU pressure", lambda block: block.cpu_pressure, fmt.percent, 0.05),
+    Reading("I/O pressure", lambda block: block.io_pressure, fmt.percent, 0.05),
+    Reading("Load", lambda block: block.load, "{:.2f}".format, 1.0),
+    Reading("Throttled", lambda block: block.throttled, lambda is_: "yes" if is_ else "no", 1.0),
+)
 
 
 def conditions_section(report: Report, trust: list[str]) -> Section:
     """What the run finds and its A/A control shows, then the machine over the run."""
-    below: list[Section] = []
-    blocks: list[Block] = [
-        Paragraph("Nothing was read of the machine between the blocks of this run.")
-    ]
-    if report.blocks:
-        sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
-        lead = f"One bar per block, in the order in which they were measured{sessions}."
-        numbers = Section(
-            "conditions-numbers", "The same as a table", blocks=[_table(report.blocks)], folded=True
-        )
-        below = [
-            Section(
-                "conditions",
-                "The machine over the run",
-                [lead],
-                [Chart("conditions", report)],
-                [numbers],
-            )
-        ]
-        blocks = []
-    best = (
-        f"finds {fmt.percent(report.detectable[1])} in the best case" if report.detectable else ""
+    sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
+    lead = f"One bar per block, in the order in which they were measured{sessions}."
+    below = Section(
+        "conditions",
+        "The machine over the run",
+        [lead],
+        [Chart("conditions", report)],
+        [as_numbers(_table(report.blocks))],
     )
-    return Section("noise", titled("Noise", best), trust, blocks, below, detail=True, nav="Noise")
+    nothing = Paragraph("Nothing was read of the machine between the blocks of this run.")
+    best = report.detectable and f"finds {fmt.percent(report.detectable[1])} in the best case"
+    return Section(
+        *("noise", "Noise", trust),
+        [] if report.blocks else [nothing],
+        [below] if report.blocks else [],
+        detail=True,
+        finding=best or "",
+    )
 
 
 def _table(blocks: Sequence[RunBlock]) -> Table:
     rows = [
-        Row(
-            Head(str(block.number + 1)),
-            [Cell(written(reading, block)) for reading in READINGS],
-        )
+        Row(Head(str(block.number + 1)), [Cell(written(each, block)) for each in READINGS])
         for block in blocks
     ]
     columns = [Column(each.title, each.title) for each in READINGS]
@@ -136,18 +137,7 @@ def _table(blocks: Sequence[RunBlock]) -> Table:
 def written(reading: Reading, block: RunBlock) -> str:
     """A fact of a block as text."""
     value = reading.read(block)
-    return UNREADABLE if value is None else reading.written(value)
-
-
-PROBE = Reading("Fixed work", lambda block: block.probe_ns, fmt.duration)
-STEAL = Reading("CPU stolen", lambda block: block.steal, fmt.percent)
-CPU_PRESSURE = Reading("CPU pressure", lambda block: block.cpu_pressure, fmt.percent)
-IO_PRESSURE = Reading("I/O pressure", lambda block: block.io_pressure, fmt.percent)
-LOAD = Reading("Load", lambda block: block.load, lambda value: f"{value:.2f}")
-THROTTLED = Reading(
-    "Throttled", lambda block: block.throttled, lambda value: "yes" if value else "no"
-)
-READINGS = (PROBE, STEAL, CPU_PRESSURE, IO_PRESSURE, LOAD, THROTTLED)
+    return UNREADABLE if value is None else reading.write(value)
 
 
 # What was measured, and what differs between the runners.
@@ -167,37 +157,38 @@ RUNNERS = [
 ]
 
 
-def provenance_section(report: Report) -> Iterator[Section]:
+def provenance_section(report: Report) -> Section:
     """The runners with their versions, facts that differ by group, then what is alike."""
     groups: dict[str, list[Fact]] = {}
     for fact in report.provenance:
         groups.setdefault(fact.group, []).append(fact)
     names = [r.name for r in report.runners if any(r.name in f.values for f in report.provenance)]
-    differing = {group: [fact for fact in facts if fact.differs] for group, facts in groups.items()}
-    number = sum(map(len, differing.values()))
+    number = sum(fact.differs for fact in report.provenance)
     verb = "differs" if number == 1 else "differ"
-    title = f"Provenance: {counted(number, 'fact')} {verb} between runners"
-    yield Section(
+    machine = Section(
+        "machine", "Machine", blocks=[Definitions([*report.machine.items()])], detail=True
+    )
+    return Section(
         "provenance",
-        title if number else "Provenance",
+        "Provenance",
         [PROVENANCE_LEAD],
         sections=[
             *_runners(report.runners),
-            *(_differ(group, facts, names) for group, facts in differing.items() if facts),
+            *_differ(groups, names),
             *_alike(groups),
-            *_machine(report.machine),
+            *([machine] if report.machine else []),
         ],
         detail=not number,
         folded=True,
-        nav="Provenance",
+        finding=f"{counted(number, 'fact')} {verb} between runners" if number else "",
     )
 
 
 def _runners(runners: list[Runner]) -> Iterator[Section]:
     if runners:
         rows = [Row(Head(runner.name), list(_versions(runner))) for runner in runners]
-        table: list[Block] = [Table("runners", RUNNER, RUNNERS, rows)]
-        yield Section("runners", "Runners", blocks=table, detail=True)
+        table = Table("runners", RUNNER, RUNNERS, rows)
+        yield Section("runners", "Runners", blocks=[table], detail=True)
 
 
 def _versions(runner: Runner) -> Iterator[Cell]:
@@ -210,15 +201,18 @@ def _versions(runner: Runner) -> Iterator[Cell]:
     yield Cell(runner.sqlite_version or "unknown")
 
 
-def _differ(group: str, facts: list[Fact], names: list[str]) -> Section:
+def _differ(groups: dict[str, list[Fact]], names: list[str]) -> Iterator[Section]:
     columns = [Column(name, name, "text") for name in names]
-    rows = [
-        Row(Head(fact.name), [Cell(fact.values.get(name, "unknown")) for name in names])
-        for fact in facts
-    ]
-    table = Table(f"differing-{group}", Column("fact", "fact", "text"), columns, rows)
-    title = f"{group}: {counted(len(facts), 'difference')}"
-    return Section(f"differing-{group}", title, blocks=[table], folded=len(facts) > OPEN_FACTS)
+    for group, facts in groups.items():
+        rows = [
+            Row(Head(fact.name), [Cell(fact.values.get(name, "unknown")) for name in names])
+            for fact in facts
+            if fact.differs
+        ]
+        table = Table(f"differing-{group}", Column("fact", "fact", "text"), columns, rows)
+        if rows:
+            title = f"{group}: {counted(len(rows), 'difference')}"
+            yield Section(table.id, title, blocks=[table], folded=len(rows) > OPEN_FACTS)
 
 
 def _alike(groups: dict[str, list[Fact]]) -> Iterator[Section]:
@@ -232,12 +226,6 @@ def _alike(groups: dict[str, list[Fact]]) -> Iterator[Section]:
             title = f"{group}: {counted(len(same), 'fact')} alike in all runners"
             blocks: list[Block] = [Definitions(same)]
             yield Section(f"alike-{group}", title, blocks=blocks, detail=True, folded=True)
-
-
-def _machine(machine: dict[str, str]) -> Iterator[Section]:
-    if machine:
-        facts: list[Block] = [Definitions(list(machine.items()))]
-        yield Section("machine", "Machine", blocks=facts, detail=True)
 
 
 # What write cells make durable: a section of a document, and the words of one case.
@@ -254,15 +242,15 @@ def durability_section(report: Report) -> Iterator[Section]:
     """A row per write case, if it is known of any whether its syncs were counted."""
     rows = [
         Row(head, [_cell(cells.get(runner.name)) for runner in report.runners])
-        for case, head in zip(report.cases, heads(report.cases), strict=True)
+        for case, head in headed(report.cases)
         if in_words(case)
         for cells in ({cell.runner: cell for cell in case.cells},)
     ]
     if rows:
         columns = [Column(runner.name, runner.name) for runner in report.runners]
         table = Table("syncs", CASE, columns, rows, matrix=True)
-        name = "Syncs per transaction"
-        yield Section("syncs", titled(name, _synced(report)), [DURABILITY_LEAD], [table], nav=name)
+        name, finding = "Syncs per transaction", _synced(report)
+        yield Section("syncs", name, [DURABILITY_LEAD], [table], finding=finding)
 
 
 def _synced(report: Report) -> str:
@@ -313,23 +301,21 @@ OVERHEAD = (
 def detail_sections(report: Report, trust: list[str]) -> list[Section]:
     """In the order in which a reader goes deeper; `trust` is what the report says of its noise."""
     cases = Chart("cases", report)
+    method = Section(
+        *("method", "Method and caveats"),
+        blocks=list(map(Paragraph, report.method)),
+        detail=True,
+        nav="Method",
+        finding=f"95 % intervals over {counted(report.blocks_complete, 'block')}",
+    )
     return [
         Section("cases", "Case by case", [CASES], [cases], detail=True, nav="Cases"),
         *scaling(report),
         *overhead(report),
         conditions_section(report, trust),
-        *provenance_section(report),
-        *_method(report),
+        provenance_section(report),
+        *([method] if report.method else []),
     ]
-
-
-def _method(report: Report) -> Iterator[Section]:
-    if report.method:
-        texts: list[Block] = [Paragraph(text) for text in report.method]
-        title = titled(
-            "Method and caveats", f"95 % intervals over {counted(report.blocks_complete, 'block')}"
-        )
-        yield Section("method", title, [], texts, detail=True, nav="Method")
 
 
 def scaling(report: Report) -> Iterator[Section]:
@@ -337,23 +323,16 @@ def scaling(report: Report) -> Iterator[Section]:
     below = [
         Section(
             f"scaling-{number}",
-            with_axes(item.title, item.axes),
+            " ".join((item.title, *map("=".join, item.axes.items()))),
             blocks=[Chart("scaling", item)],
-            sections=[
-                Section(
-                    f"scaling-{number}-numbers",
-                    "The same as a table",
-                    blocks=[_rates(item, number)],
-                    folded=True,
-                )
-            ],
+            sections=[as_numbers(_rates(item, number))],
         )
         for number, item in enumerate(report.scaling)
         if any(curve.points for curve in item.curves)
     ]
     if below:
-        title = titled("Parallel readers", _scaled(report))
-        yield Section("scaling", title, [SCALING], [], below, detail=True, nav="Scaling")
+        name, finding = ("scaling", "Parallel readers", [SCALING]), _scaled(report)
+        yield Section(*name, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
 def _scaled(report: Report) -> str:
@@ -372,9 +351,7 @@ def _rates(item: Scaling, number: int) -> Table:
     workers = sorted({point.workers for curve in item.curves for point in curve.points})
     rows: list[Row] = []
     for curve in item.curves:
-        rates = {
-            point.workers: Cell(*fmt.rate(point.rate), value=point.rate) for point in curve.points
-        }
+        rates = {each.workers: Cell(*fmt.rate(each.rate), value=each.rate) for each in curve.points}
         rows.append(Row(Head(curve.runner), [rates.get(count, NONE) for count in workers]))
     columns = [Column(str(count), counted(count, "worker")) for count in workers]
     title = f"{item.title}: operations per second by workers"
@@ -386,10 +363,10 @@ def overhead(report: Report) -> Iterator[Section]:
     have = {c.runner for case in report.cases for c in case.cells if c.overhead}
     runners = [r.name for r in report.runners if r.name in have and r.name != report.floor]
     groups: dict[str, list[Row]] = {}
-    for number, (case, head) in enumerate(zip(report.cases, heads(report.cases), strict=True)):
+    for case, head in headed(report.cases):
         row = list(_over_floor(case, report.floor, runners))
         if row:
-            groups.setdefault(case.group, []).append(Row(head, row, key=str(number)))
+            groups.setdefault(case.group, []).append(Row(head, row, key=head.link[2:]))
     columns = [Column("floor", "floor"), *(Column(name, name) for name in runners)]
     below = [
         Section(
@@ -401,9 +378,9 @@ def overhead(report: Report) -> Iterator[Section]:
         for place, (group, rows) in enumerate(groups.items())
     ]
     if below:
-        lead = OVERHEAD.format(floor=report.floor)
-        title = titled("Binding overhead", _added(report))
-        yield Section("overhead", title, [lead], [], below, detail=True, nav="Overhead")
+        name = ("overhead", "Binding overhead", [OVERHEAD.format(floor=report.floor)])
+        finding = _added(report)
+        yield Section(*name, sections=below, detail=True, nav="Overhead", finding=finding)
 
 
 def _added(report: Report) -> str:
@@ -437,19 +414,16 @@ def above(cell: Measured | None, top: float) -> Cell:
     if cell is None or cell.overhead is None:
         return NONE
     over, verdict = cell.overhead, cell.overhead_verdict
-
-    def share(value: float) -> float:
-        return min(max(value / top, 0.0), 1.0) if top > 0 else 0.0
-
-    text, words = above_floor(over, verdict)
+    text, bounds = fmt.difference(over)
     low = over.value if over.low is None else over.low
+    ends = (low, over.value, over.high or over.value)
     return Cell(
         text,
         mark=mark(verdict) if verdict else None,
         style=verdict.style if verdict else "",
         value=over,
-        tooltip=words,
-        bar=(share(low), share(over.value), share(over.high or over.value)),
+        tooltip=f"{bounds} against the floor: {verdict}" if verdict else bounds,
+        bar=[min(max(end / top, 0.0), 1.0) if top > 0 else 0.0 for end in ends],
     )
 
 
@@ -479,6 +453,8 @@ def document(
     blocks = counted(done, "block") if done == planned else f"{done} of {planned} blocks"
     return Document(
         title=report.title,
+        created=report.created,
+        version=report.sqlitmus_version,
         headline=[*filter(None, [finding]), *others],
         facts=[("suite", report.suite), ("", blocks), *facts],
         notices=[
@@ -498,13 +474,13 @@ def document(
         foot=[
             *reading,
             Code(report.rerun, "Run again"),
-            Paragraph(" ".join(symbols.selftest(report)), "dim"),
+            Paragraph(symbols.selftest(report), "dim"),
             Paragraph(
                 f"sqlitmus {report.sqlitmus_version} · run {report.run} · seed {report.seed}", "dim"
             ),
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
-        origin=Origin(report.created, report.sqlitmus_version, report.label),
+        label=report.label,
         definition=sentences.definition(report),
         machine=list(report.machine.items())[:MACHINE],
         runners=report.runners,
@@ -540,8 +516,8 @@ def _problems(report: Report) -> Iterator[Section]:
     ]
     if rows:
         table = Table("problems", CASE, columns, rows)
-        title = titled("Wrong or failed", counted(len(rows), "cell"))
-        yield Section("problems", title, blocks=[table], nav="Wrong or failed")
+        finding = counted(len(rows), "cell")
+        yield Section("problems", "Wrong or failed", blocks=[table], finding=finding)
     gone: list[Block] = [
         Paragraph(f"{runner.name} is not here. {runner.missing}", "problem")
         for runner in report.runners

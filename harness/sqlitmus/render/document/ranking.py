@@ -143,14 +143,11 @@ def left_out(excluded: Excluded, what: str = "") -> str:
     if why := APART.get(excluded.why):
         figure = excluded.shown.removeprefix(excluded.why)
         return f"{runner}, for {why}{what and f' in {what}'}{figure}."
-    return f"{runner}: its {LIMITS[excluded.why]}{what} is {_amount(excluded)}."
-
-
-def _amount(excluded: Excluded) -> str:
-    if excluded.value is None or excluded.most is None:
-        return excluded.shown or "not known, because it gave no right answer there"
-    write = fmt.size if excluded.why == "memory" else fmt.duration
-    return f"{write(excluded.value)}, the limit {write(excluded.most)}"
+    amount = excluded.shown or "not known, because it gave no right answer there"
+    if excluded.value is not None and excluded.most is not None:
+        write = fmt.size if excluded.why == "memory" else fmt.duration
+        amount = f"{write(excluded.value)}, the limit {write(excluded.most)}"
+    return f"{runner}: its {LIMITS[excluded.why]}{what} is {amount}."
 
 
 def changed(change: Change, first: str, noun: str, condition: str = "") -> str:

@@ -1,11 +1,17 @@
 """Headline, notices and trust as sentences; their numbers are written by `format`."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
 from statistics import geometric_mean
+from string import Formatter
+from typing import Any
 
 from sqlitmus.render.document import decision
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import (
     Advice,
     Counsel,
@@ -27,7 +33,6 @@ from sqlitmus.results.report import (
     Missing,
     NoOrder,
     Notice,
-    NoticeKind,
     Recorded,
     Report,
     Statement,
@@ -64,189 +69,71 @@ def best(advice: Advice) -> str:
     """What is worth setting and by how much it helps where it does most, or else the first upshot
     that any setting has: one sentence of a few settings."""
     for counsel, text in _SAID.items():
-        such = [setting for setting in advice.settings if setting.counsel == counsel]
+        such = [(setting, _most(setting, "helps")) for setting in advice.settings
+                if setting.counsel == counsel]  # fmt: skip
         if such:
-            such.sort(key=lambda setting: min(map(_least, setting.tried), default=1.0))
-            names = some([setting.title + _at_best(setting) for setting in such])
+            such.sort(key=lambda pair: pair[1][1].value if pair[1] else 1.0)
+            names = some(
+                [setting.title + (_at_best(*most) if most else "") for setting, most in such]
+            )
             return text.format(names, margin=f"{100 * advice.margin:g} %")
     return ""
 
 
-def _least(tried: Tried) -> float:
-    return tried.contrast.ratio.value if tried.contrast and tried.effect == "helps" else 1.0
+def _most(setting: Setting, effect: Effect) -> tuple[Tried, Interval] | None:
+    """Where it helps or hurts most."""
+    timed = [(tried, tried.contrast.ratio) for tried in setting.of(effect) if tried.contrast]
+    sign = 1 if effect == "helps" else -1
+    return min(timed, key=lambda pair: sign * pair[1].value, default=None)
 
 
-def _at_best(setting: Setting) -> str:
-    """` (scans large 0.66×)`, nothing of a setting that never helps."""
-    helping = [tried for tried in setting.of("helps") if tried.contrast]
-    tried = min(helping, key=_least, default=None)
-    if tried is None or tried.contrast is None:
-        return ""
+def _at_best(tried: Tried, ratio: Interval) -> str:
+    """` (scans large 0.66×)`."""
     where = " ".join(filter(None, (tried.group, tried.database)))
-    return f" ({where} {fmt.ratio(tried.contrast.ratio)[0]})"
+    return f" ({where} {fmt.ratio(ratio)[0]})"
 
 
 def _named(setting: Setting, counsel: Counsel) -> str:
     """The setting, and by how much it helps or hurts where it does so most."""
-    wanting: list[Effect] = ["helps", "hurts"] if counsel in ("both", "leave it") else ["helps"]
-    best = [
-        min(such, key=lambda tried: _value(tried, effect))
-        for effect in wanting
-        if (such := [tried for tried in setting.of(effect) if tried.contrast])
-    ]
-    if not best:
-        return setting.title
-    amounts = [
-        f"{_where(each)} take {ratio(each.contrast.ratio)}" for each in best if each.contrast
-    ]
-    return f"{setting.title} ({', '.join(amounts)} as long)"
-
-
-def _value(tried: Tried, effect: Effect) -> float:
-    value = tried.contrast.ratio.value if tried.contrast else 1.0
-    return value if effect == "helps" else -value
-
-
-def _where(tried: Tried) -> str:
-    return f"{tried.group} ({tried.database})" if tried.database else tried.group
+    effects: list[Effect] = ["helps", "hurts"] if counsel in ("both", "leave it") else ["helps"]
+    amounts: list[str] = []
+    for tried, value in filter(None, (_most(setting, effect) for effect in effects)):
+        database = f" ({tried.database})" if tried.database else ""
+        amounts.append(f"{tried.group}{database} take {ratio(value)}")
+    return f"{setting.title} ({', '.join(amounts)} as long)" if amounts else setting.title
 
 
 # A notice as a sentence.
 
 
+NOTICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+# How names, and values by name, are written.
+WRITE: dict[str, Callable[[Any], str]] = {
+    "all": listed,
+    "some": some,
+    "or": " or ".join,
+    "first": lambda names: names[0],
+    "by value": by_value,
+    "by name": lambda values: "; ".join(f"{name} in {value}" for name, value in values.items()),
+    "in brackets": lambda values: listed([f"{n} ({value})" for n, value in values.items()]),
+}
+
+
+class _Wording(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        """In one of these ways, or a number with the noun that stands in its place."""
+        if write := WRITE.get(format_spec):
+            return write(value)
+        if isinstance(value, int) and format_spec:
+            return counted(value, format_spec)
+        return format(value, format_spec)
+
+
 def notice(about: Notice) -> str:
     """One notice as a sentence or more."""
-    text = NOTICES[about.kind](about)
+    more = {"number": len(about.names), "percent": 100 * about.level}
+    text = _Wording().vformat(NOTICES[about.kind], (), {**asdict(about), **more})
     return f"{about.run}: {text}" if about.run else text
-
-
-def _in_brackets(values: Mapping[str, str]) -> str:
-    """Names, each with its value in brackets."""
-    return listed([f"{name} ({value})" for name, value in values.items()])
-
-
-def per_name(values: Mapping[str, str]) -> str:
-    """`a in x; b in y and z`."""
-    return "; ".join(f"{name} in {value}" for name, value in values.items())
-
-
-NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
-    "unfinished": lambda n: (
-        f"The run was not finished: {n.count} of {n.of} blocks are complete. Comparisons use only "
-        "blocks in which both runners have a value."
-    ),
-    "under way": lambda n: (
-        f"Block {n.count} of {n.of}, under way: reload for newer figures, and decide at the end."
-    ),
-    "control": lambda n: (
-        f"The A/A control differs from itself at 1 % in {n.count} of {counted(n.of, 'case')}, more "
-        "than chance explains: the intervals of this run are too narrow. Measure again on a "
-        "quieter machine."
-    ),
-    "settled": lambda n: (
-        f"The run was settled at the planned look after {n.count} of {n.of} blocks; its verdicts "
-        f"are given at {100 * n.level:.2g} %, the level for each of {n.looks} looks."
-    ),
-    "ended": lambda n: (
-        f"{counted(n.count, 'case')} had an answer to every comparison at the planned look after "
-        f"{listed(n.names)} blocks and ended there; the time saved went to the others, which have "
-        f"{n.of}."
-    ),
-    "shared": lambda n: (
-        f"{counted(n.count, 'case')} got {' or '.join(n.names)} blocks and the others {n.of}: the "
-        "time went where the pilot foretold that more blocks answer more."
-    ),
-    "holes": lambda n: (
-        f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
-    ),
-    "late": lambda n: (
-        f"{counted(n.of, 'block')} were planned and {n.count} measured: they took longer than the "
-        "pilot foretold, and the next one would have ended beyond the time budget. No figure "
-        "decided where the run ended, so its intervals hold."
-    ),
-    "few blocks": lambda n: (
-        f"{counted(n.count, 'complete block')}: fewer than {n.of} never give a verdict, and fewer "
-        "than 2 no ratio."
-    ),
-    "flat": lambda n: (
-        f"{counted(n.count, 'comparison')} had the same ratio in most blocks, so no interval can "
-        "be had: the clock is too coarse for these, or the values were copied."
-    ),
-    "sqlite": lambda n: f"SQLite versions differ. {by_value(n.values)}.",
-    "durability": lambda n: (
-        "Durability differs in the profile shipped: synchronous is not the same everywhere, so "
-        f"writes there are not like for like. {by_value(n.values)}."
-    ),
-    "journal": lambda n: f"Journal modes differ in the profile shipped. {by_value(n.values)}.",
-    "fewer syncs": lambda n: (
-        f"Syncs per transaction in {some(n.names)}: {by_value(n.values)}. Each profile there asks "
-        "for one sync at each commit or more; a runner that does fewer than that, or than the "
-        "floor, may lose what it committed, and its times there are not those of durable writes."
-    ),
-    "other syncs": lambda n: (
-        f"Durability differs in the profile shipped, as counted in {some(n.names)}. Syncs per "
-        f"transaction: {by_value(n.values)}. Writes there are not like for like."
-    ),
-    "plans": lambda n: (
-        f"Query plans differ between runners in {counted(len(n.names), 'case')}: {some(n.names)}."
-    ),
-    "answers": lambda n: (
-        f"Recorded answers disagree in {counted(len(n.names), 'case')} although each was passed as "
-        f"equal: {some(n.names)}. The run's file may have been changed."
-    ),
-    "against oracle": lambda n: (
-        f"In {counted(len(n.names), 'case')} all runners that answered agree with each other "
-        f"against the oracle: {some(n.names)}. Suspect the oracle, or a scenario whose answer is "
-        "not the same everywhere."
-    ),
-    "cores unknown": lambda _: (
-        "The number of cores is not recorded, so oversubscription is not marked."
-    ),
-    "oversubscribed": lambda n: (
-        f"{listed(n.names)} workers on {counted(n.of, 'core')} are oversubscribed: these cases "
-        "measure scheduling as well."
-    ),
-    "not warm": lambda n: (
-        f"In {counted(n.count, 'cell')} the warm-up ended before the pilot saw a steady state, so "
-        f"a time depends on how long its process runs: {by_value(n.values)}. A mode with a longer "
-        "warm-up gives it more time."
-    ),
-    "not steady": lambda n: (
-        f"In {counted(n.count, 'cell')} the pilot saw no steady state: times kept going up and "
-        "down after the processes had reached full speed, because of the runtime or this machine: "
-        f"{by_value(n.values)}."
-    ),
-    "restless": lambda n: (
-        "These used the processor while they waited for their turns: "
-        f"{_in_brackets(n.values)}. What that took from "
-        "the turns of the others made them slower."
-    ),
-    "warming up": lambda n: (
-        "Still warming up, so compared with nothing; the second half of the timed work was faster "
-        f"by: {_in_brackets(n.values)}. `--mode standard` warms up longer and times more."
-    ),
-    "refused": lambda n: (
-        "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "
-        f"that less was done than elsewhere: {_in_brackets(n.values)}."
-    ),
-    "other work": lambda n: (
-        "Compared with nothing, because they did other work than was asked, as counted from "
-        f"outside: {_in_brackets(n.values)}."
-    ),
-    "below floor": lambda n: (
-        f"Faster than {n.names[0]}, which calls SQLite's C API and has no driver: "
-        f"{per_name(n.values)}. That can be so, as where SQLite's version or options differ. "
-        "Before you believe it, look for work left out, for answers that are remembered, and for "
-        "commits that do not reach the disk."
-    ),
-    "governor": lambda n: (
-        f"The CPU governor is {n.names[0]}, not performance: the clock rate may follow the load."
-    ),
-    "emulated": lambda n: (
-        f"Not built for this machine's {n.names[0]}: {by_value(n.values)}. Their times contain an "
-        "emulation (or a mode of compatibility), so comparisons with them are not like for like."
-    ),
-}
 
 
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlitmus.render.document import decision, parts, symbols
 from sqlitmus.render.document import format as fmt
@@ -22,13 +22,12 @@ from sqlitmus.render.document.model import (
     Row,
     Section,
     Table,
-    titled,
 )
-from sqlitmus.render.document.parts import heads
+from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
-from sqlitmus.results.report import Case, Group, Report, Standing, Tail, Tails
+from sqlitmus.results.report import Group, Report, Standing, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
 SUMMARY = "summary"
@@ -54,31 +53,24 @@ def build(report: Report) -> Document:
     )
     under_load = Chart("loads", report) if any(map(offered, report.tails)) else None
     ranked = [table for section in [*workload, *presets] for table in section.tables()]
-    ranked = ranked if workload else ranked[-1:]
+    # a decision, and of which calls; without one, each group, which the tables say
+    sentences = 2 if mix or uses else 1
+    answer = [first_sentences(text, sentences) for text in document.headline[:1]]
+    brief = [*(ranked if workload else ranked[-1:]), *_whole(report, cases)]
+    return replace(document, answer=answer, picture=under_load, brief=brief)
+
+
+def _whole(report: Report, cases: Section) -> Iterator[Table]:
+    """All cases as one table for a brief text, or the means of groups in place of many."""
     groups = [*cases.tables()]
     rows = [row for table in groups for row in table.rows]
-    title = f"{cases.title}, by case"
-    whole = [
-        replace(
-            table,
-            id="matrix",
-            rows=rows,
-            title=title,
-            columns=[replace(each, wide=each.id == report.floor) for each in table.columns],
-        )
-        for table in groups[:1]
-    ]
-    # a decision, and of which calls; without one, each group
-    decided = document.headline[:1] if mix or uses else []
-    answer = [" ".join(_sentences(text, 2)) for text in decided]
-    # the tables say each group
-    answer = answer or [first_sentence(text) for text in document.headline[:1]]
     if len(rows) > MOST_ROWS:
         title = f"Geometric means of time relative to {report.reference}"
-        means = [table for section in _summary(report) for table in section.tables()]
-        whole = [replace(table, title=title, matrix=True) for table in means]
-    brief = [*ranked, *whole]
-    return replace(document, answer=answer, picture=under_load, brief=brief)
+        for section in _summary(report):
+            yield from (replace(table, title=title, matrix=True) for table in section.tables())
+    elif groups:
+        columns = [replace(each, wide=each.id == report.floor) for each in groups[0].columns]
+        yield Table("matrix", CASE, columns, rows, title=f"{cases.title}, by case", matrix=True)
 
 
 def _finding(report: Report) -> str:
@@ -103,13 +95,9 @@ def _finding(report: Report) -> str:
     return "; ".join([text, *(f"{few(names)} in {count}" for count, names in rest[:1])]) + "."
 
 
-def first_sentence(text: str) -> str:
-    """Up to the first full stop that a space follows."""
-    return "".join(_sentences(text, 1))
-
-
-def _sentences(text: str, most: int) -> list[str]:
-    return re.split(r"(?<=[.])\s", text, maxsplit=most)[:most]
+def first_sentences(text: str, most: int = 1) -> str:
+    """Up to the first full stops that a space follows."""
+    return " ".join(re.split(r"(?<=[.])\s", text, maxsplit=most)[:most])
 
 
 def _said(report: Report, kind: type[Said]) -> Said | None:
@@ -149,19 +137,20 @@ def group_means(report: Report) -> dict[tuple[str, str], Standing]:
 def matrix(report: Report) -> Section:
     """Every case by group: the reference's time, then each other runner's ratio to it."""
     groups: dict[str, list[Row]] = {group: [] for group in report.groups}
-    others = [r.name for r in report.runners if r.name != report.reference]
-    present = any(runner.name == report.reference for runner in report.runners)
-    names = [report.reference, *others] if present else others
-    for number, (case, head) in enumerate(zip(report.cases, heads(report.cases), strict=True)):
-        groups.setdefault(case.group, []).append(
-            Row(head, _row(case, names, report.reference), key=str(number))
-        )
+    names = [r.name for r in report.runners]
+    names.sort(key=lambda name: name != report.reference)
+    for case, head in headed(report.cases):
+        measured = {cell.runner: cell for cell in case.cells}
+        compared = case.comparisons.against(report.reference)
+        cells = [symbols.against(measured.get(name), compared.get(name)) for name in names]
+        groups.setdefault(case.group, []).append(Row(head, cells, key=head.link[2:]))
     columns = [Column(name, name) for name in names]
-    sections: list[Section] = []
-    for group, rows in groups.items():
-        table: list[Block] = [Table(f"matrix-{group}", CASE, columns, rows, matrix=True)]
-        if rows:
-            sections.append(Section(f"matrix-{group}", group, blocks=table))
+    sections = [
+        Section(ident, group, blocks=[Table(ident, CASE, columns, rows, matrix=True)])
+        for group, rows in groups.items()
+        if rows
+        for ident in [f"matrix-{group}"]
+    ]
     lead = f"Times of {report.reference}, and of the others their ratio to it; below 1 is faster."
     title = f"Time relative to {report.reference}"
     return Section("matrix", title, [lead], [Chart("matrix", report)], sections, nav="Matrix")
@@ -173,12 +162,6 @@ def scatter(report: Report) -> Section:
     return Section("scatter", title, blocks=[Chart("scatter", report)], detail=True, nav=None)
 
 
-def _row(case: Case, names: list[str], reference: str) -> list[symbols.Cell]:
-    measured = {cell.runner: cell for cell in case.cells}
-    compared = case.comparisons.against(reference)
-    return [symbols.against(measured.get(name), compared.get(name)) for name in names]
-
-
 # Latencies under load: what they are, who waited how long, and what is not to be compared.
 
 
@@ -187,22 +170,6 @@ _TAILS_LEAD = (
     "rate latency counts from the scheduled start, so that a stall shows in every operation that "
     "had to wait (no coordinated omission). docs/service.md explains it."
 )
-_TAILS_COLUMNS = [
-    Column("rate", "a second"),
-    Column("p50", "p50"),
-    Column("p99", "p99"),
-    Column("p999", "p99.9"),
-    Column("longest", "max"),
-    Column("most", "max of all blocks", wide=True),
-    Column("writer", "background thread, p99"),
-    Column("busy", "busy"),
-    Column("unfair", "slowest over fastest connection"),
-    Column("wal", "largest WAL"),
-    Column("timer_p99", "timer late, p99"),
-    Column("timer_longest", "timer late, max"),
-    Column("growth", "memory per million operations"),
-    Column("remark", "", "text"),
-]
 OVER_TIME: dict[ChartKind, str] = {
     "wal": "The write-ahead log's size",
     "resident": "The process's memory",
@@ -219,8 +186,8 @@ def tails_section(report: Report) -> list[Section]:
         Section(f"tails-{case.case}", tails_name(case), list(tails_said(case)), _blocks(case))
         for case in report.tails
     ]
-    name = "Latencies under load"
-    return [Section("tails", titled(name, _quickest(report)), [_TAILS_LEAD], [], below, nav=name)]
+    name, finding = "Latencies under load", _quickest(report)
+    return [Section("tails", name, [_TAILS_LEAD], sections=below, finding=finding)]
 
 
 def _quickest(report: Report) -> str:
@@ -271,16 +238,16 @@ def tails_said(case: Tails) -> Iterator[str]:
             f"{counted(case.threads, 'thread')} on {counted(case.cores, 'core')}: latencies "
             "include waiting for a processor."
         )
-    growing = [cell for cell in case.cells if _grows(cell)]
-    if growing:
-        names = listed([f"{c.runner} ({_more(c)})" for c in growing])
+    growing = [(cell.runner, cell.growth) for cell in case.cells
+               if cell.growth and cell.growth.low is not None and cell.growth.low > 0]  # fmt: skip
+    if growing:  # beyond doubt
+        names = listed([f"{runner} ({' '.join(_more(growth))})" for runner, growth in growing])
         yield (
             f"Memory grows while the operations are timed in {names} per million operations. "
             "A runtime that has not yet found the size of its heap looks the same: only a longer "
             "load separates it from a leak."
         )
-    behind = [cell for cell in case.cells if cell.late]
-    if behind:
+    if behind := [cell for cell in case.cells if cell.late]:
         names = listed([f"{c.runner} ({fmt.duration(c.pacing)})" for c in behind])
         yield (
             f"The load generator fell behind for {names}: of the operations for which a thread "
@@ -292,45 +259,51 @@ def tails_said(case: Tails) -> Iterator[str]:
 def _tails_table(case: Tails) -> Table:
     """Least p99 first; only columns that any cell has something in."""
     ordered = sorted(case.cells, key=lambda cell: (cell.late, cell.p99.value if cell.p99 else 0))
-    rows = [(cell, list(_latencies(cell))) for cell in ordered]
-    filled = [
-        place
-        for place in range(len(_TAILS_COLUMNS))
-        if any(row[place].text not in EMPTY for _, row in rows)
-    ]
+    rows = [[read(cell) for read in _LATENCIES.values()] for cell in ordered]
+    filled = [place for place, cells in enumerate(zip(*rows, strict=True))
+              if any(cell.text not in EMPTY for cell in cells)]  # fmt: skip
+    columns = list(_LATENCIES)
     return Table(
         f"tails-{case.case}",
         RUNNER,
-        [_TAILS_COLUMNS[place] for place in filled],
-        [Row(Head(cell.runner), [row[place] for place in filled]) for cell, row in rows],
+        [columns[place] for place in filled],
+        [
+            Row(Head(cell.runner), [row[place] for place in filled])
+            for cell, row in zip(ordered, rows, strict=True)
+        ],
     )
 
 
-def _latencies(cell: Tail) -> Iterator[Cell]:
-    rate = fmt.rate(cell.rate) if cell.rate else ("", "")
-    yield Cell(*rate, value=cell.rate)
-    for latency in (cell.p50, cell.p99, cell.p999, cell.longest):
-        yield _time(latency)
-    yield Cell("" if cell.most is None else fmt.duration(cell.most), value=cell.most)
-    yield _time(cell.writer_p99)
-    yield Cell(fmt.percent(cell.busy), value=cell.busy)
-    yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
-    wal = cell.wal_most
-    yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
-    yield _time(cell.timer_p99)
-    yield _time(cell.timer_longest)
-    yield Cell(*(fmt.growth(cell.growth) if cell.growth else ("", "")), value=cell.growth)
-    yield Cell(LATE if cell.late else "")
+def _of(
+    value: Interval | float | None, write: Callable[[Any], str | tuple[str, str]] = fmt.time
+) -> Cell:
+    if value is None:
+        return Cell()
+    text = write(value)
+    return Cell(text, value=value) if isinstance(text, str) else Cell(*text, value=value)
 
 
-def _grows(cell: Tail) -> bool:
-    """Whether its memory grows beyond doubt."""
-    return bool(cell.growth and cell.growth.low is not None and cell.growth.low > 0)
+_LATENCIES: dict[Column, Callable[[Tail], Cell]] = {
+    Column("rate", "a second"): lambda cell: _of(cell.rate, fmt.rate),
+    Column("p50", "p50"): lambda cell: _of(cell.p50),
+    Column("p99", "p99"): lambda cell: _of(cell.p99),
+    Column("p999", "p99.9"): lambda cell: _of(cell.p999),
+    Column("longest", "max"): lambda cell: _of(cell.longest),
+    Column("most", "max of all blocks", wide=True): lambda cell: _of(cell.most, fmt.duration),
+    Column("writer", "background thread, p99"): lambda cell: _of(cell.writer_p99),
+    Column("busy", "busy"): lambda cell: _of(cell.busy, fmt.percent),
+    Column("unfair", "slowest over fastest connection"): lambda cell: _of(cell.unfair, fmt.ratio),
+    Column("wal", "largest WAL"): lambda cell: _of(cell.wal_most, _rounded_size),
+    Column("timer_p99", "timer late, p99"): lambda cell: _of(cell.timer_p99),
+    Column("timer_longest", "timer late, max"): lambda cell: _of(cell.timer_longest),
+    Column("growth", "memory per million operations"): lambda cell: _of(cell.growth, _more),
+    Column("remark", "", "text"): lambda cell: Cell(LATE if cell.late else ""),
+}
 
 
-def _more(cell: Tail) -> str:
-    return " ".join(fmt.growth(cell.growth)) if cell.growth else ""
+def _rounded_size(size: Interval) -> str:
+    return fmt.size(round(size.value))
 
 
-def _time(latency: Interval | None) -> Cell:
-    return Cell(*fmt.time(latency), value=latency) if latency else Cell()
+def _more(growth: Interval) -> tuple[str, str]:
+    return fmt.difference(growth, fmt.SIZES)

@@ -3,8 +3,8 @@ for all.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, LegendEntry, Mark
@@ -36,27 +36,15 @@ OUTCOMES: dict[CellOutcome, OutcomeWord] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SteadyWord:
-    """What a class of steadiness means; `bad` where it puts a steady time in doubt."""
-
-    meaning: str
-    bad: bool
-
-
-STEADINESS: dict[Steadiness, SteadyWord] = {
-    "flat": SteadyWord("as fast in its first iteration as in its last", bad=False),
-    "warm-up": SteadyWord(
-        "it grew faster, then steady; the slow iterations are left out", bad=False
-    ),
-    "slowdown": SteadyWord(
-        "it grew slower, then steady: its first work is not its lasting speed", bad=True
-    ),
-    "no steady state": SteadyWord(
-        "it never settled: its time depends on how long it runs", bad=True
-    ),
-}
 ABSENT = OutcomeWord("a", "not planned", "this run's plan does not hold that cell")
+STEADINESS: dict[Steadiness, str] = {
+    "flat": "as fast in its first iteration as in its last",
+    "warm-up": "it grew faster, then steady; the slow iterations are left out",
+    "slowdown": "it grew slower, then steady: its first work is not its lasting speed",
+    "no steady state": "it never settled: its time depends on how long it runs",
+}
+# These put a steady time in doubt.
+DOUBTED: tuple[Steadiness, ...] = ("slowdown", "no steady state")
 
 
 def shade(verdict: Verdict, value: float) -> str:
@@ -87,9 +75,7 @@ def phrase(comparison: Contrast) -> str:
     """One comparison as a sentence part: "0.76× the time of node [0.74, 0.79]: materially
     faster"."""
     value, bounds = fmt.ratio(comparison.ratio)
-    text = f"{value} the time of {comparison.reference}"
-    if bounds:
-        text = f"{text} {bounds}"
+    text = f"{value} the time of {comparison.reference} {bounds}".rstrip()
     return f"{text}: {comparison.verdict}"
 
 
@@ -110,22 +96,20 @@ def correction(report: Report, count: int | None = None) -> str:
     return f"Verdicts are corrected for {counted(count, 'comparison')} by {how}."
 
 
-def selftest(report: Report) -> list[str]:
-    """The last self-test on this machine, in lines."""
+def selftest(report: Report) -> str:
+    """The last self-test on this machine."""
     last = report.selftest
     if last is None:
-        return ["No self-test on this machine yet: `./just selftest`."]
-    result = "passed" if last.passed else "FAILED"
-    return [
-        f"Self-test of {last.created.replace('T', ' ').replace('Z', ' UTC')}: {result}.",
-        *last.lines,
-    ]
+        return "No self-test on this machine yet: `./just selftest`."
+    when, result = last.created.replace("T", " "), "passed" if last.passed else "FAILED"
+    return " ".join([f"Self-test of {when.replace('Z', ' UTC')}: {result}.", *last.lines])
 
 
 # Figures, outcomes and verdicts as cells of a table.
 
 
 NONE = Cell("\u2013", style="un")
+Write = Callable[[Interval], tuple[str, str]]
 
 
 def mark(word: Verdict | ClaimWord) -> Mark:
@@ -138,18 +122,13 @@ def verdicts(words: Iterable[Verdict | ClaimWord] = Verdict) -> list[LegendEntry
     return [LegendEntry(mark(word), str(word), word.meaning, word.style) for word in words]
 
 
-def side(standing: Standing) -> str:
-    """Which side of 1 a group's mean is shown to lie on: f, s, or un."""
-    verdict = standing.contrast and standing.contrast.verdict
-    return verdict.style if verdict and verdict.different else Verdict.NOT_RESOLVED.style
-
-
-def mean(standing: Standing | None) -> Cell:
-    """A group's mean ratio."""
+def mean(standing: Standing | None, write: Write = fmt.ratio) -> Cell:
+    """A group's mean ratio; its style is the side of 1 that it is shown to lie on."""
     if standing is None or standing.contrast is None:
         return NONE
-    ratio = standing.contrast.ratio
-    return Cell(*fmt.ratio(ratio), style=side(standing), value=ratio)
+    ratio, verdict = standing.contrast.ratio, standing.contrast.verdict
+    style = verdict.style if verdict.different else Verdict.NOT_RESOLVED.style
+    return Cell(*write(ratio), style=style, value=ratio)
 
 
 def compared(contrast: Contrast) -> Cell:
@@ -167,13 +146,8 @@ def compared(contrast: Contrast) -> Cell:
 
 def change(contrast: Contrast) -> Cell:
     """A ratio as a difference in percent."""
-    ratio, verdict = contrast.ratio, contrast.verdict
-    return Cell(
-        *fmt.change(ratio),
-        style=shade(verdict, ratio.value),
-        emphasis="strong" if verdict.different else "",
-        value=ratio,
-    )
+    text, bounds = fmt.change(contrast.ratio)
+    return replace(compared(contrast), text=text, bounds=bounds, mark=None, tooltip="")
 
 
 def of_medians(new: Measured | None, old: Measured | None, ratio: Interval) -> Interval | None:
@@ -188,25 +162,15 @@ def of_medians(new: Measured | None, old: Measured | None, ratio: Interval) -> I
     return Interval(quotient, None, None)
 
 
-def outcome(name: CellOutcome | None, reason: str = "") -> Cell:
-    """A cell without a time: not planned where there is none."""
-    label = OUTCOMES[name].label if name else ABSENT.label
-    style = "bad" if name in ("wrong", "failed") else "na"
-    return Cell(label, style=style, emphasis="aside", tooltip=reason)
-
-
-def above_floor(over: Interval, verdict: Verdict | None) -> tuple[str, str]:
-    """Time above the floor, and its bounds with the verdict on it in words."""
-    text, bounds = fmt.signed_time(over)
-    return text, f"{bounds} against the floor: {verdict}" if verdict else bounds
-
-
 def time(cell: Measured | None) -> Cell:
     """A cell's time, marked where it is compared with nothing, or what became of it."""
+    why = (cell and cell.reason) or ""
     if cell is None or cell.outcome != "ok" or cell.time is None:
-        return outcome(cell and cell.outcome, (cell and cell.reason) or "")
-    text, why = fmt.time(cell.time)[0], cell.reason or ""
-    return Cell(text, note=cell.apart or "", style="un", value=cell.time, tooltip=why)
+        label = OUTCOMES[cell.outcome].label if cell else ABSENT.label
+        style = "bad" if cell and cell.outcome in ("wrong", "failed") else "na"
+        return Cell(label, style=style, emphasis="aside", tooltip=why)
+    text, note = fmt.time(cell.time)[0], cell.apart or ""
+    return Cell(text, note=note, style="un", value=cell.time, tooltip=why)
 
 
 def against(cell: Measured | None, comparison: Contrast | None) -> Cell:

@@ -6,7 +6,6 @@ A page carries a content security policy that admits its own scripts by hash and
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import cycle
@@ -15,11 +14,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from sqlitmus.render.document.model import Block
 from sqlitmus.render.document.sentences import capital
 
 REPORTS = Path(__file__).resolve().parents[4] / "reports"
-STYLES = (
+STYLES = [
     "tokens",
     "page",
     "controls",
@@ -32,9 +30,9 @@ STYLES = (
     "charts",
     "machines",
     "print",
-)
+]
 # In order of dependence: each may import from those before it.
-SCRIPTS = (
+SCRIPTS = [
     "packed",
     "address",
     "clipboard",
@@ -59,8 +57,8 @@ SCRIPTS = (
     "visible",
     "export",
     "main",
-)
-MERGED = ("packed", "merged")
+]
+MERGED = ["packed", "merged"]
 # A fixed level: the same report is the same file.
 LEVEL = 9
 
@@ -75,11 +73,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["g"] = "{:g}".format
-    made.filters["slug"] = slug
-    made.filters["capital"] = capital
-    made.filters["kind_of"] = kind_of
-    made.filters["linked"] = linked
+    made.filters |= {"g": "{:g}".format, "slug": slug, "capital": capital, "linked": linked}
     return made
 
 
@@ -99,11 +93,6 @@ _ADDRESS = re.compile(r"(https://[\w./#?=&%~+-]*[\w/])")
 def slug(text: str) -> str:
     """A text as the id of an element."""
     return re.sub(r"[^\w-]+", "-", text)
-
-
-def kind_of(block: Block) -> str:
-    """The name of a block's class, by which a template chooses."""
-    return type(block).__name__
 
 
 @cache
@@ -134,9 +123,10 @@ def script(name: str) -> Markup:
 
 
 @cache
-def bundle(modules: Sequence[str] = SCRIPTS) -> Markup:
-    """The modules as one module script: their imports of each other go, and so do the exports."""
-    text = "\n".join(asset(f"{name}.js") for name in modules)
+def bundle(*modules: str) -> Markup:
+    """The modules, by default the page's, as one module script: their imports of each other go, and
+    so do the exports."""
+    text = "\n".join(asset(f"{name}.js") for name in modules or SCRIPTS)
     text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
     return own(lean(re.sub(r"^export ", "", text, flags=re.MULTILINE)))
 

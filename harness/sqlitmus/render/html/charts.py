@@ -30,20 +30,19 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class RatioAxis:
-    """A log axis of ratios from `low` ≤ 1 to `high` ≥ 1 over `width` px with `pad` px at both
-    ends; its labels are ratios, or what they change in `percent`."""
+    """A log axis of ratios from `low` ≤ 1 to `high` ≥ 1 over `width` px with a pad at both ends;
+    its labels are ratios, or what they change in `percent`."""
 
     low: float
     high: float
     width: int
-    pad: int
     percent: bool = False
 
     def at(self, value: float) -> float:
         """Position of `value` in px, to a tenth, clamped to the axis."""
         inside = min(max(value, self.low), self.high)
         part = log(inside / self.low) / log(self.high / self.low)
-        return round(self.pad + part * (self.width - 2 * self.pad), 1)
+        return round(FOREST_PAD + part * (self.width - 2 * FOREST_PAD), 1)
 
     def mark(self, interval: Interval) -> Mark:
         """Where `interval` goes."""
@@ -84,22 +83,19 @@ def ratio_label(value: float) -> str:
 
 def steps_between(low: float, high: float) -> list[float]:
     """Ticks strictly inside the axis, powers of two first because they are the easiest to read."""
-    sides = [step for step in RATIO_STEPS if step < high] + [
-        1 / step for step in RATIO_STEPS if 1 / step > low
-    ]
+    sides = [step for step in RATIO_STEPS if step < high]
+    sides += [1 / step for step in RATIO_STEPS if 1 / step > low]
     return sorted(sides, key=lambda value: (log2(value) % 1 != 0, abs(log(value))))
 
 
-def ratio_axis(
-    intervals: Iterable[Interval], width: int, pad: int, *, percent: bool = False
-) -> RatioAxis:
+def ratio_axis(intervals: Iterable[Interval], width: int, *, percent: bool = False) -> RatioAxis:
     """The tightest axis from the steps that holds all `intervals`, 1, and a little of both
     sides."""
     low = high = 1.0
     for interval in intervals:
         low = min(low, interval.value, interval.low or interval.value)
         high = max(high, interval.value, interval.high or interval.value)
-    return RatioAxis(1 / step_at_least(1 / low), step_at_least(high), width, pad, percent)
+    return RatioAxis(1 / step_at_least(1 / low), step_at_least(high), width, percent)
 
 
 def step_at_least(value: float) -> float:
@@ -144,18 +140,20 @@ def sample_axis(low: float, high: float) -> tuple[float, float, list[float]] | N
 def rate_ticks(low: float, high: float) -> list[float]:
     """At most five ticks of a log axis."""
     ticks = log_ticks(low, high)
-    stride = ceil(len(ticks) / 5)
-    return ticks[::stride]
+    return ticks[:: ceil(len(ticks) / 5)]
 
 
-def log_scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """Values from `low` to `high` to px from `start` to `end`, logarithmic, to a tenth."""
+Scale = Callable[[float], float]  # values to px, to a tenth
+
+
+def log_scale(low: float, high: float, start: float, end: float) -> Scale:
+    """From `low` to `high` to px from `start` to `end`, logarithmic."""
     span = log(high / low) or 1.0
     return lambda value: round(start + log(value / low) / span * (end - start), 1)
 
 
-def linear(top: float, start: float, end: float) -> Callable[[float], float]:
-    """Values from 0 to `top` to px from `start` to `end`, to a tenth."""
+def linear(top: float, start: float, end: float) -> Scale:
+    """From 0 to `top` to px from `start` to `end`."""
     return lambda value: round(start + value / top * (end - start), 1)
 
 
@@ -169,8 +167,7 @@ def joined(points: Sequence[tuple[float, float]]) -> str:
 
 Tick = tuple[float, str]
 Place = tuple[float, float]
-LOOKS = 6
-SHAPES = 4
+Box = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +182,8 @@ class Line:
     label: str
     hue: str
     shape: int
-    points: str
-    marks: list[Place]
+    points: str = ""
+    marks: list[Place] = field(default_factory=list[Place])
     beyond: list[Place] = field(default_factory=list[Place])
     band: str = ""
     whiskers: str = ""
@@ -196,7 +193,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Lines in a `box` (left, top, right, bottom) of a picture of `size` px.
+    """Lines in a `box` of a picture of `size` px.
 
     `said` is for a reader who cannot see it. Ticks are (position, text); `across` says what the
     horizontal axis is. Right of `shade` lies what `shaded` says, above `lost` what has no place on
@@ -205,7 +202,7 @@ class Panel:
 
     said: str
     size: tuple[int, int]
-    box: tuple[int, int, int, int]
+    box: Box
     lines: list[Line]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
@@ -217,8 +214,3 @@ class Panel:
     heads: list[Tick] = field(default_factory=list[Tick])
     look: str = ""
     ruled: bool = False
-
-
-def numbered(place: int) -> tuple[str, int]:
-    """Hue and shape of the line at a place in its table, where it is no runner's."""
-    return f"l-{place % LOOKS}", place // LOOKS % SHAPES

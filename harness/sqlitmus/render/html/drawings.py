@@ -2,9 +2,11 @@
 shows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, hypot, log1p
+from operator import attrgetter
 from typing import Any, Literal
 
 from pydantic_core import to_json
@@ -13,19 +15,38 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, ChartKind, Document, Section
 from sqlitmus.render.document.suite import offered, tails_axes
 from sqlitmus.render.html import assets, charts, view
-from sqlitmus.render.html.charts import Line, Place, Tick, numbered
+from sqlitmus.render.html.charts import Box, Line, Place, Scale, Tick
 from sqlitmus.render.html.charts import Panel as LinePanel
-from sqlitmus.render.html.view import Look, looks
-from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
+from sqlitmus.render.html.view import Look, looks, numbered
+from sqlitmus.results.claims import Histograms, Latencies, Threads
 from sqlitmus.results.report import Curve, Interval, Report, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
 
-HISTOGRAM_SIZE = (250, 84)
+# As far above and below as an axis goes on, as a factor.
+ROOM = 1.15
+
+
+def upright(
+    values: Iterable[float], label: Callable[[float], str], bottom: float, top: float
+) -> tuple[Scale, list[Tick]]:
+    """A logarithmic axis that holds the values, with some room, and its ticks."""
+    least, *_, most = sorted(values) * 2
+    low, high = least / ROOM, most * ROOM
+    down = charts.log_scale(low, high, bottom, top)
+    return down, [(down(value), label(value)) for value in charts.rate_ticks(low, high)]
+
+
+def ends_of(interval: Interval) -> tuple[float, float]:
+    """Its bounds, or its value twice."""
+    return interval.low or interval.value, interval.high or interval.value
+
+
+# Histograms.
+
+
 HISTOGRAM_BOX = (8, 6, 242, 62)
 BINS = 78
 TICKS = 5
-# As far above and below as an axis goes on, as a factor.
-ROOM = 1.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +56,10 @@ class Panel:
     label: str
     runner: str
     bars: str
-    ticks: list[tuple[float, str]]
+    ticks: list[Tick]
     said: str
-    size: tuple[int, int] = HISTOGRAM_SIZE
-    box: tuple[int, int, int, int] = HISTOGRAM_BOX
+    size: tuple[int, int] = (250, 84)
+    box: Box = HISTOGRAM_BOX
 
 
 def histogram_panels(histograms: Histograms, _runners: Sequence[Runner]) -> list[Panel]:
@@ -63,7 +84,7 @@ def histogram_panels(histograms: Histograms, _runners: Sequence[Runner]) -> list
     ]
 
 
-def bars(cell: Latencies, across: Callable[[float], float]) -> str:
+def bars(cell: Latencies, across: Scale) -> str:
     """The bars of one cell as an SVG path."""
     left, top, right, bottom = HISTOGRAM_BOX
     width = (right - left) / BINS
@@ -90,7 +111,6 @@ def said(cell: Latencies) -> str:
 # Percentile curves, and the size of a log or of memory over time; no markup.
 
 
-Sizes = list[tuple[float, int]]
 TAIL_SIZE = (540, 240)
 TAIL_BOX = (60, 12, 408, 200)
 # Between two labels at the ends of lines.
@@ -104,40 +124,49 @@ NEAR = 0.4
 def tail_panels(case: Tails, runners: Sequence[Runner]) -> list[LinePanel]:
     """Latency over the share of operations that take longer, both logarithmic; none without
     histograms."""
-    curves = [(place, cell, steps(cell.buckets)) for place, cell in enumerate(case.cells)]
-    drawn = [(place, cell, curve) for place, cell, curve in curves if curve]
+    curves = [(place, cell.runner, steps(cell.buckets)) for place, cell in enumerate(case.cells)]
+    drawn = [(place, name, curve) for place, name, curve in curves if curve]
     if not drawn:
         return []
     left, top, right, bottom = TAIL_BOX
     least = min(share for *_, curve in drawn for share, _ in curve)
-    low = max(1.0, min(ns for *_, curve in drawn for _, ns in curve)) / ROOM
-    high = max(ns for *_, curve in drawn for _, ns in curve) * ROOM
     across = charts.log_scale(1.0, min(least, 0.1), left, right)
-    down = charts.log_scale(low, high, bottom, top)
-    styles = looks(runners)
-    lines = [
-        line(cell.runner, place, points(curve, across, down), styles)
-        for place, cell, curve in drawn
-    ]
+    times = (max(1.0, ns) for *_, curve in drawn for _, ns in curve)
+    down, y_ticks = upright(times, fmt.duration, bottom, top)
+    lines = [(place, name, points(curve, across, down)) for place, name, curve in drawn]
     x_ticks = [(across(share), text) for share, text in PLACES if share >= least]
-    y_ticks = [(down(value), fmt.duration(value)) for value in charts.rate_ticks(low, high)]
-    return [
-        panel("Latency", lines, x_ticks, y_ticks, "share of operations that take at most so long")
-    ]
+    share = "share of operations that take at most so long"
+    return [panel("Latency", lines, runners, x_ticks, y_ticks, share)]
 
 
 def panel(
-    what: str, lines: list[Line], x_ticks: list[Tick], y_ticks: list[Tick], across: str
+    what: str,
+    curves: Sequence[tuple[int, str, list[Place]]],
+    runners: Sequence[Runner],
+    x_ticks: list[Tick],
+    y_ticks: list[Tick],
+    across: str,
 ) -> LinePanel:
-    """One of this module's panels, each line named beside its end."""
+    """A line for each cell's place, runner and points, marked and named at its end."""
     _, top, right, bottom = TAIL_BOX
-    heights = spread([each.marks[-1][1] for each in lines], top, bottom)
+    heights = spread([places[-1][1] for *_, places in curves], top, bottom)
     lines = [
-        replace(each, named=(right + 12, height))
-        for each, height in zip(lines, heights, strict=True)
+        replace(
+            plain(name, place, looks(runners)),
+            points=charts.joined(places),
+            marks=places[-1:],
+            named=(right + 12, height),
+        )
+        for (place, name, places), height in zip(curves, heights, strict=True)
     ]
     words = f"{what} by {across}. The table has the numbers."
     return LinePanel(words, TAIL_SIZE, TAIL_BOX, lines, x_ticks, y_ticks, across, ruled=True)
+
+
+def plain(runner: str, place: int, styles: Mapping[str, Look]) -> Line:
+    """A runner's line, of which nothing is drawn yet."""
+    look = styles.get(runner) or numbered(place)
+    return Line(runner, look.hue, look.shape)
 
 
 def spread(heights: Sequence[float], top: float, bottom: float) -> list[float]:
@@ -163,11 +192,7 @@ def steps(buckets: Sequence[tuple[int, int, int]]) -> list[tuple[float, float]]:
     return curve
 
 
-def points(
-    curve: Sequence[tuple[float, float]],
-    across: Callable[[float], float],
-    down: Callable[[float], float],
-) -> list[Place]:
+def points(curve: Sequence[tuple[float, float]], across: Scale, down: Scale) -> list[Place]:
     """The points of a curve that a line through them needs: the others lie `NEAR` it."""
     places = [(across(share), down(max(1.0, ns))) for share, ns in curve]
     needed, waiting = places[:1], list[Place]()
@@ -189,52 +214,32 @@ def off(point: Place, start: Place, end: Place) -> float:
     return abs(wide * (y - top) - high * (x - left)) / length
 
 
-def line(runner: str, place: int, places: list[Place], styles: Mapping[str, Look]) -> Line:
-    """A runner's line, marked at its end."""
-    look = styles.get(runner)
-    hue, shape = (look.hue, look.shape) if look else numbered(place)
-    return Line(runner, hue, shape, charts.joined(places), places[-1:])
-
-
-def log_sizes(case: Tails, runners: Sequence[Runner]) -> list[LinePanel]:
-    """The size of the write-ahead log over time."""
-    return sizes(case, "wal", "Size of the write-ahead log", runners)
-
-
-def memory_sizes(case: Tails, runners: Sequence[Runner]) -> list[LinePanel]:
-    """The process's memory over time."""
-    return sizes(case, "resident", "Memory of the process", runners)
-
-
 def sizes(
-    case: Tails, kind: Literal["wal", "resident"], what: str, runners: Sequence[Runner]
+    kind: Literal["wal", "resident"], what: str, case: Tails, runners: Sequence[Runner]
 ) -> list[LinePanel]:
     """A size over the time since the process started, both linear; none where nobody looked."""
-    looked: list[tuple[int, Tail, Sizes]] = [
-        (place, cell, getattr(cell, kind)) for place, cell in enumerate(case.cells)
-    ]
-    logs = [(place, cell, seen) for place, cell, seen in looked if seen]
+    of: Callable[[Tail], list[tuple[float, int]]] = attrgetter(kind)
+    logs = [(place, cell.runner, of(cell)) for place, cell in enumerate(case.cells) if of(cell)]
     if not logs:
         return []
     left, top, right, bottom = TAIL_BOX
     last = max(ms for *_, seen in logs for ms, _ in seen)
     most = max(1, *(size for *_, seen in logs for _, size in seen))
     across, down = charts.linear(last, left, right), charts.linear(most, bottom, top)
-    styles = looks(runners)
     lines = [
-        line(cell.runner, place, [(across(ms), down(size)) for ms, size in seen], styles)
-        for place, cell, seen in logs
+        (place, name, [(across(ms), down(size)) for ms, size in seen]) for place, name, seen in logs
     ]
     x_ticks = [(across(ms), fmt.duration(ms * 1e6)) for ms in charts.linear_ticks(0, last) if ms]
     y_ticks = [(down(size), fmt.size(size)) for size in charts.linear_ticks(0, most)]
-    return [panel(what, lines, x_ticks, y_ticks, "time since the process started")]
+    return [panel(what, lines, runners, x_ticks, y_ticks, "time since the process started")]
 
 
 # p99 at each offered load: one panel for a desk, one for a phone; no markup.
 
 
 Load = tuple[float, Tails]
-LOADS: dict[Literal["wide", "narrow"], tuple[tuple[int, int], tuple[int, int, int, int]]] = {
+Width = Literal["wide", "narrow"]
+LOADS: dict[Width, tuple[tuple[int, int], Box]] = {
     "wide": ((1300, 210), (64, 20, 1150, 182)),
     "narrow": ((320, 300), (48, 8, 196, 272)),
 }
@@ -255,7 +260,7 @@ def load_panels(report: Report, runners: Sequence[Runner]) -> list[LinePanel]:
 
 
 def loads_panel(
-    families: Sequence[Sequence[Load]], look: Literal["wide", "narrow"], runners: Sequence[Runner]
+    families: Sequence[Sequence[Load]], look: Width, runners: Sequence[Runner]
 ) -> LinePanel:
     """One of these panels; a runner's name stands beside its last mark."""
     size, box = LOADS[look]
@@ -272,8 +277,8 @@ def loads_panel(
         # beside each other, so that no mark hides another
         aside = width * (0.15 + 0.7 * (place + 0.5) / len(runners))
         across = {case: round(start + aside, 1) for case, start in starts.items()}
-        plain = line(runner.name, place, [(0.0, 0.0)], looks(runners))
-        mine = [loaded(plain, family, across, down, top + LOST / 2) for family in families]
+        line = plain(runner.name, place, looks(runners))
+        mine = [loaded(line, family, across, down, top + LOST / 2) for family in families]
         if mine := [each for each in mine if each.marks or each.beyond]:
             lines[runner.name] = mine
     last = [(each[-1].marks or each[-1].beyond)[-1] for each in lines.values()]
@@ -304,19 +309,15 @@ def loads_panel(
 
 
 def loaded(
-    plain: Line,
-    family: Sequence[Load],
-    across: Mapping[str, float],
-    down: Callable[[float], float],
-    lost: float,
+    line: Line, family: Sequence[Load], across: Mapping[str, float], down: Scale, lost: float
 ) -> Line:
-    """The `plain` line over the loads of one scenario. It joins unequal loads only, for cases of an
+    """The `line` over the loads of one scenario. It joins unequal loads only, for cases of an
     equal one are other work; who fell behind stands at the height of what is `lost`."""
     marks, beyond, joined, whiskers = list[Place](), list[Place](), dict[str, Place](), ""
     for rate, case in family:
         for cell in case.cells:
             x = across[case.case]
-            if cell.runner != plain.label or not cell.p99:
+            if cell.runner != line.label or not cell.p99:
                 continue
             if cell.late:
                 beyond.append((x, lost))
@@ -326,12 +327,7 @@ def loaded(
             marks.append(joined[planned(rate)])
             whiskers += f"M{x:g} {low:g}V{high:g}"
     points = charts.joined([*joined.values()])
-    return replace(plain, points=points, marks=marks, beyond=beyond, whiskers=whiskers)
-
-
-def ends_of(interval: Interval) -> tuple[float, float]:
-    """Its bounds, or its value twice."""
-    return interval.low or interval.value, interval.high or interval.value
+    return replace(line, points=points, marks=marks, beyond=beyond, whiskers=whiskers)
 
 
 def planned(rate: float) -> str:
@@ -351,35 +347,28 @@ def scaling_panels(scaling: Scaling, runners: Sequence[Runner]) -> list[LinePane
     curves = [curve for curve in scaling.curves if curve.points]
     if not curves:
         return []
-    points = [point for curve in curves for point in curve.points]
-    workers = sorted({point.workers for point in points})
-    low = min(point.rate.low or point.rate.value for point in points) / ROOM
-    high = max(point.rate.high or point.rate.value for point in points) * ROOM
+    workers = sorted({point.workers for curve in curves for point in curve.points})
+    ends = [end for curve in curves for point in curve.points for end in ends_of(point.rate)]
     left, top, right, bottom = SCALING_BOX
     across = charts.log_scale(workers[0], workers[-1], left + 10, right - 10)
-    down = charts.log_scale(low, high, bottom, top)
+    down, y_ticks = upright(ends, fmt.rate_label, bottom, top)
     styles = looks(runners)
 
     def line(curve: Curve) -> Line:
         marks = [(across(p.workers), down(p.rate.value)) for p in curve.points]
-        upper = [(across(p.workers), down(p.rate.high or p.rate.value)) for p in curve.points]
-        lower = [(across(p.workers), down(p.rate.low or p.rate.value)) for p in curve.points]
-        look = styles[curve.runner]
-        return Line(
-            curve.runner,
-            look.hue,
-            look.shape,
-            charts.joined(marks),
-            marks,
+        lower = [(across(p.workers), down(ends_of(p.rate)[0])) for p in curve.points]
+        upper = [(across(p.workers), down(ends_of(p.rate)[1])) for p in curve.points]
+        ideal = _ideal(curve, workers[-1], max(ends) * ROOM)
+        return replace(
+            plain(curve.runner, 0, styles),
+            points=charts.joined(marks),
+            marks=marks,
             band=charts.joined(upper + lower[::-1]),
-            ideal=charts.joined(
-                [(across(x), down(y)) for x, y in _ideal(curve, workers[-1], high)]
-            ),
+            ideal=charts.joined([(across(x), down(y)) for x, y in ideal]),
         )
 
-    shade = None
-    if workers[-1] > scaling.cores:
-        shade = across(max(scaling.cores, workers[0]))
+    over = workers[-1] > scaling.cores
+    shade = across(max(scaling.cores, workers[0])) if over else None
     runtimes = {runner.name: runner.runtime for runner in runners}
     return [
         LinePanel(
@@ -388,7 +377,7 @@ def scaling_panels(scaling: Scaling, runners: Sequence[Runner]) -> list[LinePane
             SCALING_BOX,
             [line(curve) for curve in curves if runtimes[curve.runner] == runtime],
             [(across(count), str(count)) for count in workers],
-            [(down(value), fmt.rate_label(value)) for value in charts.rate_ticks(low, high)],
+            y_ticks,
             "workers",
             runtime,
             shade,
@@ -414,30 +403,35 @@ THREAD_BOX = (52, 12, 328, 196)
 
 
 def thread_panels(threads: Threads, _: Sequence[Runner]) -> list[LinePanel]:
-    """One with both axes logarithmic; none without a point."""
+    """One with both axes logarithmic; none without a point. What is beyond the cores, nothing
+    joins."""
     points = [point for line in threads.lines for point in line.points]
     if not points:
         return []
     left, top, right, bottom = THREAD_BOX
     numbers = sorted({point.threads for point in points})
-    low = min(point.value.low or point.value.value for point in points) / ROOM
-    high = max(point.value.high or point.value.value for point in points) * ROOM
     across = charts.log_scale(numbers[0], numbers[-1], left + 12, right - 12)
-    down = charts.log_scale(low, high, bottom, top)
+    ends = [end for point in points for end in ends_of(point.value)]
+    down, y_ticks = upright(ends, fmt.rate_label if threads.rates else fmt.duration, bottom, top)
     over = [point.threads for point in points if point.over]
     within = [point.threads for point in points if not point.over]
     shade = None
     if over:
         shade = (across(max(within)) + across(min(over))) / 2 if within else float(left)
-    label = fmt.rate_label if threads.rates else fmt.duration
+    lines: list[Line] = []
+    for place, line in enumerate(threads.lines):
+        marks = [(across(p.threads), down(p.value.value), p.over) for p in line.points]
+        inside, beyond = ([(x, y) for x, y, out in marks if out is side] for side in (False, True))
+        drawn = replace(plain(line.label, place, {}), points=charts.joined(inside))
+        lines.append(replace(drawn, marks=inside, beyond=beyond))
     return [
         LinePanel(
             f"{threads.title} by threads. The table below has the numbers.",
             THREAD_SIZE,
             THREAD_BOX,
-            [drawn(place, line, across, down) for place, line in enumerate(threads.lines)],
+            lines,
             [(across(number), str(number)) for number in numbers],
-            [(down(value), label(value)) for value in charts.rate_ticks(low, high)],
+            y_ticks,
             "threads",
             shade=shade,
             shaded="more threads than cores",
@@ -445,38 +439,22 @@ def thread_panels(threads: Threads, _: Sequence[Runner]) -> list[LinePanel]:
     ]
 
 
-def drawn(
-    place: int, line: ThreadLine, across: Callable[[float], float], down: Callable[[float], float]
-) -> Line:
-    """One line with the look of its place in the table; what is beyond the cores, nothing joins."""
-    marks = [(across(p.threads), down(p.value.value), p.over) for p in line.points]
-    inside = [(x, y) for x, y, over in marks if not over]
-    beyond = [(x, y) for x, y, over in marks if over]
-    return Line(line.label, *numbered(place), charts.joined(inside), inside, beyond)
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """`whole` stands in for all of its section: the reader works with it."""
-
-    template: str
-    view: Callable[[Any, Sequence[Runner]], object]
-    whole: bool = False
-
-
-DRAWINGS: dict[ChartKind, Drawing] = {
-    "matrix": Drawing("_matrix.html.j2", view.cases_view, whole=True),
-    "scatter": Drawing("_scatter.html.j2", view.cases_view, whole=True),
-    "cases": Drawing("_cases.html.j2", view.cases_view, whole=True),
-    "conditions": Drawing("_strips.html.j2", view.strips),
-    "histogram": Drawing("_histogram.html.j2", histogram_panels),
-    "scaling": Drawing("_panels.html.j2", scaling_panels),
-    "threads": Drawing("_panels.html.j2", thread_panels),
-    "loads": Drawing("_panels.html.j2", load_panels),
-    "tails": Drawing("_panels.html.j2", tail_panels),
-    "wal": Drawing("_panels.html.j2", log_sizes),
-    "resident": Drawing("_panels.html.j2", memory_sizes),
+PANELS = "_panels.html.j2"
+DRAWINGS: dict[ChartKind, tuple[str, Callable[[Any, Sequence[Runner]], object]]] = {
+    "matrix": ("_matrix.html.j2", view.cases_view),
+    "scatter": ("_scatter.html.j2", view.cases_view),
+    "cases": ("_cases.html.j2", view.cases_view),
+    "conditions": ("_strips.html.j2", view.strips),
+    "histogram": ("_histogram.html.j2", histogram_panels),
+    "scaling": (PANELS, scaling_panels),
+    "threads": (PANELS, thread_panels),
+    "loads": (PANELS, load_panels),
+    "tails": (PANELS, tail_panels),
+    "wal": (PANELS, partial(sizes, "wal", "Size of the write-ahead log")),
+    "resident": (PANELS, partial(sizes, "resident", "Memory of the process")),
 }
+# These stand in for all of their section: the reader works with them.
+WHOLE: tuple[ChartKind, ...] = ("matrix", "scatter", "cases")
 
 
 # As many characters a folded part may take in the page itself.
@@ -493,7 +471,7 @@ class Drawn:
 
     def view(self, chart: Chart) -> object:
         """What the chart's template shows."""
-        make = DRAWINGS[chart.kind].view
+        _, make = DRAWINGS[chart.kind]
         key = (make, id(chart.data))
         if key not in self._views:
             self._views[key] = make(chart.data, self.document.runners)
@@ -512,16 +490,11 @@ class Drawn:
 
     def template(self, chart: Chart) -> str:
         """The name of the template that draws it; "" for one that is drawn within a table."""
-        drawing = DRAWINGS.get(chart.kind)
-        return drawing.template if drawing else ""
+        return DRAWINGS[chart.kind][0] if chart.kind in DRAWINGS else ""
 
     def whole(self, section: Section) -> list[Chart]:
         """The charts of a section that stand in for all of it."""
-        return [
-            chart
-            for chart in section.charts
-            if chart.kind in DRAWINGS and DRAWINGS[chart.kind].whole
-        ]
+        return [chart for chart in section.charts if chart.kind in WHOLE]
 
     @property
     def begins_whole(self) -> bool:

@@ -1,20 +1,27 @@
 """The numbers behind the page, as compact columns for its script."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, isfinite, log, log10
 from typing import Any, TypeVar
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
-from sqlitmus.render.document.parts import in_words, varying_axes
+from sqlitmus.render.document.parts import in_words, varying
 from sqlitmus.render.document.ranking import APART, LIMITS, again_command
-from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, STEADINESS, phrase, worded
+from sqlitmus.render.document.symbols import (
+    ABSENT,
+    DOUBTED,
+    LEVELS,
+    OUTCOMES,
+    STEADINESS,
+    phrase,
+    worded,
+)
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.ranking import Comparisons, place
-from sqlitmus.results.recommendation import Choice, Weighed, Weighing
+from sqlitmus.results.recommendation import Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.pragmas import with_keys
@@ -78,31 +85,24 @@ def sample_exponent(cell: Cell) -> int:
 # What the page needs to decide by other calls, and the first screen's own decision.
 
 
-@dataclass(frozen=True, slots=True)
-class Deciding:
+def deciding(report: Report) -> dict[str, Any] | None:
     """The first screen's decision: its sentence, what follows it, the presets to choose from by
-    name, title and whether they are ranked, and the operations by case, name and calls."""
-
-    answer: str
-    rest: list[str]
-    presets: list[tuple[str, str, bool]]
-    operations: list[tuple[str, str, str]]
-
-
-def deciding(report: Report) -> Deciding | None:
-    """What stands first; None for a report without presets."""
+    name, title and whether they are ranked, and the operations by case, name and calls; None for a
+    report without presets."""
     weighed, weighing = decision(report), report.weighing
     if weighed is None or weighing is None:
         return None
     first = weighed.choices[0]
     answer, *rest = choice_sentences(first, weighed)
-    return Deciding(
-        answer,
-        rest,
-        [(choice.preset, choice.title, not choice.lacking) for choice in weighed.choices],
-        [(of.case, plural(of.name), f"{first.calls.get(of.case, 0):g}")
-         for of in weighing.operations],
-    )  # fmt: skip
+    return {
+        "answer": answer,
+        "rest": rest,
+        "presets": [(each.preset, each.title, not each.lacking) for each in weighed.choices],
+        "operations": [
+            (of.case, plural(of.name), f"{first.calls.get(of.case, 0):g}")
+            for of in weighing.operations
+        ],
+    }
 
 
 def decision(report: Report) -> Weighed | None:
@@ -115,22 +115,14 @@ def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | 
     weighed, weighing = decision(report), report.weighing
     if weighed is None or weighing is None:
         return None
-    engines = [
-        (
-            f"{runner.runtime} {runner.runtime_version}",
-            f"{runner.driver} {runner.driver_version}",
-            f"SQLite {runner.sqlite_version}",
-        )
+    versions = {
+        runner.name: f"{runner.runtime} {runner.runtime_version} · {runner.driver} "
+        f"{runner.driver_version} · SQLite {runner.sqlite_version}"
         for runner in report.runners
-    ]
-    names = [runner.name for runner in report.runners]
-    machine = [f"{fact} {report.machine[fact]}" for fact in MACHINE if fact in report.machine]
-    made = f"sqlitmus {report.sqlitmus_version} · run {report.run}"
-    return {
-        **packed(weighed, weighing, index),
-        "versions": dict(zip(names, map(" · ".join, engines), strict=True)),
-        "origin": [" · ".join(machine), made],
     }
+    machine = " · ".join(f"{of} {report.machine[of]}" for of in MACHINE if of in report.machine)
+    made = f"sqlitmus {report.sqlitmus_version} · run {report.run}"
+    return {**packed(weighed, weighing, index), "versions": versions, "origin": [machine, made]}
 
 
 # Facts of the machine that stand below the picture of the decision.
@@ -161,7 +153,17 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
             for pair in weighing.pairs
         ],
         "start": weighing.start,
-        "presets": [_preset(choice, weighed) for choice in weighed.choices],
+        "presets": [
+            {
+                "name": choice.preset,
+                "summary": choice.summary,
+                "calls": choice.calls,
+                "ranked": not choice.lacking,
+                "text": choice_sentences(choice, weighed),
+                "out": [each.runner for each in choice.ranking.excluded if each.why in LIMITS],
+            }
+            for choice in weighed.choices
+        ],
         "catching": [
             [places[c.after.runner], places[c.after.reference], cases.index(c.case),
              catches_up(c)]
@@ -172,40 +174,24 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
     }  # fmt: skip
 
 
-def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
-    return {
-        "name": choice.preset,
-        "summary": choice.summary,
-        "calls": choice.calls,
-        "ranked": not choice.lacking,
-        "text": choice_sentences(choice, weighed),
-        "out": [each.runner for each in choice.ranking.excluded if each.why in LIMITS],
-    }
-
-
 def _brief(value: float | None) -> float | None:
     """Nine digits: an interval that is recomputed from them differs in none that is shown."""
     return None if value is None else float(f"{value:.9g}")
 
 
-# The numbers behind the page, as compact columns for its script: no key is repeated per cell or
-# pair, and a case has columns of the runners that have a time in it.
+# No key is repeated per cell or pair, and a case has columns of the runners that have a time in it.
 
 
 T = TypeVar("T")
 LOG_UNIT = 1e6
-NO_PAIR = " "
-CODES: dict[Verdict | None, str] = {
-    None: NO_PAIR,
-    **{verdict: verdict.letter for verdict in Verdict},
-}
+CODES: dict[Verdict | None, str] = {None: " ", **{verdict: verdict.letter for verdict in Verdict}}
 
 
 def page_data(report: Report) -> dict[str, Any]:
     """Everything the page's script may show, ready for JSON."""
     names = [runner.name for runner in report.runners]
     index = {name: place for place, name in enumerate(names)}
-    varying = varying_axes(report.cases)
+    varied = zip(report.cases, varying(report.cases), strict=True)
     look = looks(report.runners)
     return {
         "kind": report.kind,
@@ -225,21 +211,15 @@ def page_data(report: Report) -> dict[str, Any]:
             for of in figures.FIGURES
         ],
         "verdicts": {
-            verdict.letter: [
-                worded(verdict, report),
-                verdict.symbol,
-                verdict.style,
-                verdict.opposite.letter,
-            ]
-            for verdict in Verdict
+            v.letter: [worded(v, report), v.symbol, v.style, v.opposite.letter] for v in Verdict
         },
         "outcomes": {w.code: [w.label, w.meaning] for w in (*OUTCOMES.values(), ABSENT)},
-        "steadiness": {kind: [word.meaning, word.bad] for kind, word in STEADINESS.items()},
+        "steadiness": {of: [meaning, of in DOUBTED] for of, meaning in STEADINESS.items()},
         "levels": LEVELS,
         "steps": charts.RATIO_STEPS,
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "standings": standings(report, index),
-        "cases": [case_data(case, index, varying[case.scenario]) for case in report.cases],
+        "cases": [case_data(case, index, list(of)) for case, of in varied],
         "weighing": weighing_data(report, index),
     }  # fmt: skip
 
@@ -261,7 +241,7 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
     ]
 
 
-def case_data(case: Case, index: dict[str, int], varying: Sequence[str]) -> dict[str, Any]:
+def case_data(case: Case, index: dict[str, int], varies: list[str]) -> dict[str, Any]:
     """One case; its columns are of the runners with a time, in order."""
     by_name = {cell.runner: cell for cell in case.cells}
     cells = [by_name.get(name) for name in index]
@@ -273,15 +253,15 @@ def case_data(case: Case, index: dict[str, int], varying: Sequence[str]) -> dict
         "group": case.group,
         "bound": case.bound_by,
         "axes": case.axes,
-        "varies": [name for name in varying if name in case.axes],
+        "varies": varies,
         "metric": case.metric,
         "unit": case.unit,
         "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
         "why": of_each(cells, lambda cell: None if cell.outcome == "ok" else cell.reason),
         "apart": of_each(cells, lambda cell: cell.apart and [cell.apart, cell.reason]),
         "steady": of_each(cells, lambda cell: cell.steadiness),
-        "time": intervals([cell.time for cell in timed]),
-        "overhead": intervals([cell.overhead for cell in timed]),
+        "time": intervals(cell.time for cell in timed),
+        "overhead": intervals(cell.overhead for cell in timed),
         "over": "".join(CODES[cell.overhead_verdict] for cell in timed),
         "figures": {
             figure.name: [
@@ -315,17 +295,15 @@ def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
     if case.canary:
         again = f"{case.canary.reference} a second time took {phrase(case.canary)}"
         sentences.append(f"A/A control: {again}.")
-    syncs = in_words(case)
+    syncs, pragmas = in_words(case), with_keys(case.pragmas) if "profile" in case.axes else {}
     return {
         "question": case.question,
         "scope": scope,
         "notes": case.notes,
-        "said": [text for text in sentences if text],
+        "said": [*filter(None, sentences)],
         "sql": case.sql,
         "plans": plan_groups(case.cells),
-        "pragmas": "; ".join(f"{name}={value}" for name, value in with_keys(case.pragmas).items())
-        if "profile" in case.axes
-        else "",
+        "pragmas": "; ".join(map("=".join, pragmas.items())),
         "syncs": syncs and f"{syncs}.",
         "checks": case.checks,
         "work": case.work,
@@ -417,9 +395,9 @@ def alike(blocks: list[int]) -> int | list[int]:
     return same.pop() if len(same) == 1 else blocks
 
 
-def intervals(values: Sequence[Interval | None]) -> list[list[float | int | None]]:
+def intervals(values: Iterable[Interval | None]) -> list[list[float | int | None]]:
     """The columns value, low, high."""
-    return [[short(end) for end in column] for column in zip(*map(ends, values), strict=True)]
+    return [list(map(short, column)) for column in zip(*map(ends, values), strict=True)]
 
 
 def ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.machines import WORDS
-from sqlitmus.render.document.model import Block, Chart, Document, Legend, Row, Section, Table
-from sqlitmus.render.document.suite import SUMMARY, first_sentence
+from sqlitmus.render.document.machines import MARKS
+from sqlitmus.render.document.model import Chart, Document, Legend, Row, Section, Table
+from sqlitmus.render.document.suite import SUMMARY, first_sentences
 from sqlitmus.render.html import assets, charts, drawings, embed
 from sqlitmus.render.html.view import looks
-from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled
+from sqlitmus.results.machines import Answer, MergedReport, Pooled
 from sqlitmus.results.machines import Row as MachineRow
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.text import counted, visible
@@ -34,55 +34,35 @@ def fitted(document: Document, room: int) -> tuple[Document, str]:
     rows = [row for table in document.tables() for row in table.every_row]
     fitting: set[int] = set()
     for row in sorted(rows, key=lambda row: row.rank):
-        room -= size(row)
+        texts = sum(len(cell.text) + len(cell.bounds) + len(cell.tooltip) for cell in row.cells)
+        room -= ROW + CELL * len(row.cells) + texts
         if room < 0:
             break
         fitting.add(id(row))
     if len(fitting) == len(rows):
         return document, ""
-    shorter = replace(
-        document, sections=[_section(section, fitting) for section in document.sections]
-    )
+
+    def of(section: Section) -> Section:
+        blocks = [fit(block) if isinstance(block, Table) else block for block in section.blocks]
+        return replace(section, blocks=blocks, sections=list(map(of, section.sections)))
+
+    def fit(table: Table) -> Table:
+        shown, folded = (
+            [row for row in rows if id(row) in fitting]
+            for rows in (table.rows, table.folded.rows if table.folded else [])
+        )
+        fold = replace(table.folded, rows=folded) if table.folded and folded else None
+        return replace(table, rows=shown, folded=fold)
+
     note = f"Left out for length: {counted(len(rows) - len(fitting), 'row')}. {document.whole}"
-    return shorter, note
-
-
-def size(row: Row) -> int:
-    """About how many bytes a row takes."""
-    texts = sum(len(cell.text) + len(cell.bounds) + len(cell.tooltip) for cell in row.cells)
-    return ROW + CELL * len(row.cells) + texts
-
-
-def _section(section: Section, fitting: set[int]) -> Section:
-    return replace(
-        section,
-        blocks=[_block(block, fitting) for block in section.blocks],
-        sections=[_section(below, fitting) for below in section.sections],
-    )
-
-
-def _block(block: Block, fitting: set[int]) -> Block:
-    if not isinstance(block, Table):
-        return block
-    folded = block.folded
-    if folded is not None:
-        rows = [row for row in folded.rows if id(row) in fitting]
-        folded = replace(folded, rows=rows) if rows else None
-    return replace(block, rows=[row for row in block.rows if id(row) in fitting], folded=folded)
+    return replace(document, sections=list(map(of, document.sections))), note
 
 
 def render(report: Report) -> str:
     """The page for `report`: its document, with controls over the cases."""
-    document = question_first(build(report))
-    deciding = embed.deciding(report)
-    drawn = drawings.Drawn(document)
-    return printed(
-        "report.html.j2",
-        drawn,
-        embed.page_data(report),
-        [assets.bundle()],
-        {"chosen": drawn.view(Chart("cases", report)), "deciding": deciding},
-    )
+    drawn = drawings.Drawn(question_first(build(report)))
+    besides = {"chosen": drawn.view(Chart("cases", report)), "deciding": embed.deciding(report)}
+    return printed("report.html.j2", drawn, embed.page_data(report), [assets.bundle()], besides)
 
 
 def question_first(document: Document) -> Document:
@@ -105,7 +85,7 @@ def printed(
     template: str,
     drawn: drawings.Drawn,
     data: Mapping[str, object],
-    scripts: list[str],
+    scripts: Sequence[str],
     besides: Mapping[str, object],
 ) -> str:
     """A document through a template that extends that of documents and asks for what is `besides`.
@@ -121,7 +101,7 @@ def printed(
         .get_template(template)
         .render(
             document=document,
-            answer=first_sentence("".join(document.headline[:1])),
+            answer=first_sentences("".join(document.headline[:1])),
             tables=[document.answers] if document.answers else ranked,
             drawn=drawn,
             # a chart that stands in for its section explains its own marks
@@ -154,14 +134,6 @@ ROOM = 1_500_000
 MOST_CELLS = 10_000  # a page of more never fits, and takes seconds to make
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A machine and its page as base64 of gzip; "" where it had no room."""
-
-    machine: Machine
-    page: str
-
-
 def pack(report: Report) -> bytes:
     """A machine's own page, compressed, for the calls of the presets alone; nothing where it could
     not fit into the merged one."""
@@ -173,44 +145,36 @@ def pack(report: Report) -> bytes:
 
 def first_group(document: Document) -> Document:
     """The comparisons of the first group; the others folded."""
-    return replace(
-        document,
-        sections=[
-            replace(
-                section,
-                sections=[replace(s, folded=place > 0) for place, s in enumerate(section.sections)],
-            )
-            for section in document.sections
-        ],
-    )
+    sections = [
+        replace(section, sections=[replace(s, folded=s is not section.sections[0])
+                                   for s in section.sections])
+        for section in document.sections
+    ]  # fmt: skip
+    return replace(document, sections=sections)
 
 
 def render_merged(report: MergedReport, pages: Sequence[bytes]) -> str:
     """The page; `pages` are the packed ones of `report.machines`; those stay out that would
     make the file too large."""
     document, left_out = fitted(first_group(build(report)), ROOM)
-    empty = [Packed(machine, "") for machine in report.machines]
-    room = LIMIT - RESERVE - len(_page(report, empty, document, left_out).encode())
-    packed: list[Packed] = []
-    for machine, page in zip(report.machines, pages, strict=True):
-        text = b64encode(page).decode()
-        if len(text) > room:
-            text = ""
-        room -= len(text)
-        packed.append(Packed(machine, text))
-    return _page(report, packed, document, left_out)
 
+    names = [machine.name for machine in report.machines]
 
-def _page(report: MergedReport, packed: Sequence[Packed], document: Document, left_out: str) -> str:
-    machines = [{"name": each.machine.name, "here": bool(each.page)} for each in packed]
-    data = {"kind": "merged", "run": report.run, "words": list(WORDS), "machines": machines}
-    return printed(
-        "merged.html.j2",
-        drawings.Drawn(document),
-        data,
-        [assets.bundle(assets.MERGED), assets.bundle()],
-        {"packed": packed, "run": report.run, "hold_words": WORDS, "left_out": left_out},
-    )
+    def page(texts: Sequence[str]) -> str:
+        packed = list(zip(names, texts, strict=True))
+        machines = [{"name": name, "here": bool(text)} for name, text in packed]
+        data = {"kind": "merged", "run": report.run, "words": list(MARKS), "machines": machines}
+        scripts = [assets.bundle(*assets.MERGED), assets.bundle()]
+        besides = {"packed": packed, "run": report.run, "left_out": left_out}
+        return printed("merged.html.j2", drawings.Drawn(document), data, scripts, besides)
+
+    room = LIMIT - RESERVE - len(page([""] * len(names)).encode())
+    texts: list[str] = []
+    for given in pages:
+        text = b64encode(given).decode()
+        texts.append(text if len(text) <= room else "")
+        room -= len(texts[-1])
+    return page(texts)
 
 
 # The column of pictures in a table: its axis, and what is drawn in each row; no markup.
@@ -240,7 +204,7 @@ def machine_axis(rows: Sequence[MachineRow]) -> charts.RatioAxis:
         for a in row.answers
         if a.contrast
     ]
-    tight = charts.ratio_axis(values, MACHINE_WIDTH, charts.FOREST_PAD)
+    tight = charts.ratio_axis(values, MACHINE_WIDTH)
     return replace(tight, low=max(tight.low, 1 / WIDEST), high=min(tight.high, WIDEST))
 
 
@@ -276,18 +240,14 @@ def _mark(mark: charts.Mark, y: int, width: int) -> tuple[str, str]:
 def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tuple[str, str]:
     """Where the next machine would lie, and the mean; a mean beyond the axis is half of it, which
     points there."""
+    line = f"M{further.left:g} {y}H{further.right:g}"
     if mean.over:
         end = width - 1 if mean.over > 0 else 1
         back = end - 5 * mean.over
-        return (
-            f"M{further.left:g} {y}H{further.right:g}",
-            f"M{back} {y - 3}L{end} {y}L{back} {y + 3}z",
-        )
+        return line, f"M{back} {y - 3}L{end} {y}L{back} {y + 3}z"
     left, right = min(mean.left, mean.centre - 2), max(mean.right, mean.centre + 2)
-    return (
-        f"M{further.left:g} {y}H{further.right:g}",
-        f"M{left:g} {y}L{mean.centre:g} {y - 2.5}L{right:g} {y}L{mean.centre:g} {y + 2.5}z",
-    )
+    top, bottom = f"{mean.centre:g} {y - 2.5}", f"{mean.centre:g} {y + 2.5}"
+    return line, f"M{left:g} {y}L{top}L{right:g} {y}L{bottom}z"
 
 
 WIDTH = 164
@@ -295,7 +255,7 @@ CHANGES = 300
 # Columns whose values are ratios of times.
 RATIOS = ("change", "here", "over", "ratio")
 PUBLISHED = "published"
-NOWHERE = charts.RatioAxis(1.0, 1.0, 0, 0)
+NOWHERE = charts.RatioAxis(1.0, 1.0, 0)
 MACHINES = "holds"
 
 
@@ -336,29 +296,26 @@ def forest(table: Table, rows: list[Row], margin: float | None) -> Pictures:
     if after is None:
         return Pictures()
     changes = after == RATIOS[0]
-    held = rows if changes else table.every_row
-    ratios = [ratio(table, row, after) for row in held]
-    claimed = filter(None, [published(table, row) for row in held])
-    intervals = [*filter(None, ratios), *(Interval(claim, None, None) for claim in claimed)]
-    width = CHANGES if changes else WIDTH
-    axis = charts.ratio_axis(intervals, width, charts.FOREST_PAD, percent=changes)
-    marks = [(each := ratio(table, row, after)) and axis.mark(each) for row in rows]
-    drawn = [Picture(mark, published(table, row)) for mark, row in zip(marks, rows, strict=True)]
+    intervals = [
+        each
+        for row in (rows if changes else table.every_row)
+        for each in (_value(table, row, after), _value(table, row, PUBLISHED))
+        if each
+    ]
+    axis = charts.ratio_axis(intervals, CHANGES if changes else WIDTH, percent=changes)
+    drawn: list[Picture] = []
+    for row in rows:
+        ratio, claim = _value(table, row, after), _value(table, row, PUBLISHED)
+        drawn.append(Picture(ratio and axis.mark(ratio), claim and claim.value))
     return Pictures(after, axis, drawn, margin if changes else None)
 
 
-def ratio(table: Table, row: Row, column: str) -> Interval | None:
-    """A row's value in a column of ratios."""
-    value = table.cell(row, column).value
-    return value if isinstance(value, Interval) else None
-
-
-def published(table: Table, row: Row) -> float | None:
-    """The ratio that others published, where a table has them."""
-    if all(column.id != PUBLISHED for column in table.columns):
+def _value(table: Table, row: Row, column: str) -> Interval | None:
+    """A row's figure in a column, where the table has one."""
+    if all(each.id != column for each in table.columns):
         return None
-    value = table.cell(row, PUBLISHED).value
-    return value if isinstance(value, float) else None
+    value = table.cell(row, column).value
+    return value if value is None or isinstance(value, Interval) else Interval(value, None, None)
 
 
 def of_machines(table: Table, rows: list[Row], report: MergedReport) -> Pictures:
