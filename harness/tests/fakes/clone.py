@@ -31,6 +31,7 @@ SCENARIOS, PROFILES, MODES = (
 )
 DEADLINE_S = 60.0
 # Few, because each clone has the oracle perform them; tests of the vectors have it perform all.
+INHERITED = ("PATH", "DOTNET_ROOT")  # what a runtime is found by
 VECTORS = ("get-hit-and-miss-verify", "insert-immediate-verify", "types-all-verify")
 T = TypeVar("T")
 
@@ -131,7 +132,7 @@ class Clone:
     def environment(self) -> dict[str, str]:
         """A user's environment in which this catalogue is the clone."""
         return {
-            "PATH": os.environ["PATH"],
+            **{name: os.environ[name] for name in INHERITED if name in os.environ},
             "HOME": str(self.root),
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",

@@ -11,6 +11,8 @@ import pytest
 
 from benchmarks import corpora as benchmark
 from benchmarks.corpora import CORPORA, HEADS, build, database
+from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.vocabulary import paths
 from sqlitmus.workload.parts import parts_of
 from sqlitmus.workload.scenarios import MIX
 from sqlitmus.workload.statements import bound
@@ -22,10 +24,6 @@ from tests.known import KNOWN
 from tests.workload.making import workload
 
 DEADLINE_S = 600.0
-# Transactions, and values of all kinds: of these every runner does the mix with two workers and the
-# trace. What differs from corpus to corpus is its SQL, which the others ask of every runner in the
-# mix; how a trace of it is made and answered, two runners show.
-WHOLE = {"shop", "values"}
 NUL = "its driver reads a text up to the first U+0000, which texts of this case hold"
 LACKING = {
     "documents": ("dotnet", "its SQLite 3.35.5 does not know the syntax near >>"),
@@ -51,17 +49,26 @@ def clone(tmp_path: Path, hyperfine_program: str) -> Clone:
     return Stage(tmp_path, hyperfine_program).real()
 
 
-def check(clone: Clone, name: str, file: str, cases: set[str], *filters: str) -> None:
-    """In the cases of these filters all runners answer as the oracle, or lack what is named."""
-    process = clone.start("workload", "verify", file, *(w for f in filters for w in ("-f", f)))
+def _takes_part(spec: RunnerSpec) -> bool:
+    """Whether a workload is measured with it where it is set up, as it is here."""
+    return spec.role in ("runner", "floor") and spec.tool in paths.tools().paths
+
+
+def agreed(clone: Clone, name: str, file: str, cases: str) -> set[str]:
+    """The cases of this filter in which all runners answer as the oracle, or lack what is named."""
+    process = clone.start("workload", "verify", file, "-f", cases)
     out, err = process.communicate(timeout=DEADLINE_S)
     outcomes = [line.partition(" ") for line in out.splitlines()]
-    assert len(outcomes) >= 2 * len(cases), err
-    assert {rest.strip().partition("/")[0] for _, _, rest in outcomes} == cases
+    assert len(outcomes) >= 4, err
+    cells = {tuple(rest.strip().partition(":")[0].split("/")) for _, _, rest in outcomes}
+    verified, runners = ({cell[place] for cell in cells} for place in (0, 1))
+    assert runners == {spec.name for spec in KNOWN.runners.values() if _takes_part(spec)}, err
+    assert len(cells) == len(verified) * len(runners)
     runner, reason = LACKING.get(name, ("", ""))
-    lacking = {f"{case}/{runner}: {reason}" for case in cases}
+    lacking = {f"{case}/{runner}: {reason}" for case in verified}
     assert {outcome for outcome, *_ in outcomes} <= {"ok", "unsupported"}, out + err
     assert {rest.strip() for outcome, _, rest in outcomes if outcome != "ok"} <= lacking
+    return verified
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -116,10 +123,7 @@ def test_the_benchmark_prints_what_an_answer_costs(tmp_path: Path, clone: Clone)
 def test_runners_answer_what_the_oracle_does(name: str, clone: Clone) -> None:
     build(clone.root, name)
     before = (clone.root / f"{name}.db").read_bytes()
-    filters, cases = ("mix -@workers",), {"mix"}
-    if name in WHOLE:
-        filters, cases = ("mix",), {"mix", "mix@workers=2"}
-    check(clone, name, f"{name}.toml", cases, *filters)
+    assert agreed(clone, name, f"{name}.toml", "mix") == {"mix", "mix@workers=2"}
     assert (clone.root / f"{name}.db").read_bytes() == before
 
 
@@ -150,5 +154,4 @@ def test_runners_replay_a_trace_as_the_oracle_does(name: str, clone: Clone) -> N
     (clone.root / "app.jsonl").write_text("\n".join(lines), "utf-8")
     text = f'database = "{name}.db"\ntrace = "app.jsonl"\nworkers = 2\n'
     (clone.root / "app.toml").write_text(text, "utf-8")
-    filters = ("replay",) if name in WHOLE else ("replay runner:node", "replay runner:rust")
-    check(clone, name, "app.toml", {"replay", "replay-at-times"}, *filters)
+    assert agreed(clone, name, "app.toml", "replay") == {"replay", "replay-at-times"}
