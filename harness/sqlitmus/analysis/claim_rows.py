@@ -20,7 +20,7 @@ from sqlitmus.analysis.cells import (
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
-from sqlitmus.catalog import claims
+from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.results.claims import AGREE, Band, Group, Row, Unit
 from sqlitmus.results.ranking import Interval
@@ -178,7 +178,7 @@ class Draft:
     block; and those of the authors' own `programs` for base and new, where they ran."""
 
     claim: int
-    group: claims.ClaimGroup
+    group: published.ClaimGroup
     row: Row
     unit: Unit | None = None
     programs: tuple[str, str] | None = None
@@ -270,7 +270,7 @@ class Draft:
 
 
 def drafted(
-    series: Series, number: int, group: claims.ClaimGroup, have: int | None
+    series: Series, number: int, group: published.ClaimGroup, have: int | None
 ) -> Iterator[Draft]:
     """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
@@ -366,7 +366,7 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
     rows = _with_theirs(drafts, _finished(drafts, question), question)
     finished = list(zip(drafts, rows, strict=True))
 
-    def of(group: claims.ClaimGroup) -> Group:
+    def of(group: published.ClaimGroup) -> Group:
         units: list[Unit] = [d.unit for d in drafts if d.group is group and d.unit]
         rows = [row for draft, row in finished if draft.group is group]
         unit = units[0] if units else "operation"

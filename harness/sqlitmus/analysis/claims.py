@@ -13,7 +13,7 @@ from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_group
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.tails import rate
-from sqlitmus.catalog import claims
+from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.evidence import Evidence
 from sqlitmus.results.claims import (
@@ -43,7 +43,7 @@ Located = list[tuple[str, str, Spot]]
 
 
 def _cells(
-    series: Series, table: claims.ClaimTable, leave_out: Sequence[str] = ()
+    series: Series, table: published.ClaimTable, leave_out: Sequence[str] = ()
 ) -> tuple[Located, list[str]]:
     """The cells of a table that are here, and why the others are not.
 
@@ -72,7 +72,7 @@ def _cells(
     return cells, list(dict.fromkeys(absent))
 
 
-def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
+def _ranking(series: Series, table: published.ClaimTable) -> Ranking:
     cells, absent = _cells(series, table)
     typical = [series.typical(table.metric, spot) for *_, spot in cells]
     order = sorted(
@@ -116,7 +116,7 @@ def _load(series: Series, spot: Spot) -> Load:
     )
 
 
-def _threads(series: Series, table: claims.ClaimTable) -> Threads:
+def _threads(series: Series, table: published.ClaimTable) -> Threads:
     cells, absent = _cells(series, table, _THREADS)
     have = cores(series.run.machine)
     lines: dict[str, list[ThreadPoint]] = {}
@@ -144,7 +144,7 @@ def _threads(series: Series, table: claims.ClaimTable) -> Threads:
     return Threads(table.title, table.metric, rates, ordered, absent)
 
 
-def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
+def _histograms(series: Series, table: published.ClaimTable) -> Histograms:
     spots, absent = _cells(series, table)
     cells: list[Latencies] = []
     for label, runner, spot in spots:
@@ -178,7 +178,7 @@ def claims_headline(published: Sequence[Claim]) -> list[Statement]:
 def _claim(
     run: RunData,
     series: Series,
-    claim: claims.Claim,
+    claim: published.Claim,
     groups: list[Group],
     runners: Sequence[Runner],
 ) -> Claim:
@@ -225,14 +225,14 @@ def deciding(groups: Sequence[Group]) -> list[Row]:
     ]
 
 
-def _lesson(lessons: claims.Lessons, row: Row, word: ClaimWord) -> str:
+def _lesson(lessons: published.Lessons, row: Row, word: ClaimWord) -> str:
     """What a row of this word teaches; an effect where none was published reverses the claim."""
     if word is ClaimWord.LARGER and not (row.expects_effect and lessons.larger):
         return lessons.different if row.expects_effect else lessons.reversed
     return getattr(lessons, word.lesson)
 
 
-def _here(run: RunData, claim: claims.Claim, runners: Sequence[Runner]) -> list[str]:
+def _here(run: RunData, claim: published.Claim, runners: Sequence[Runner]) -> list[str]:
     """This machine, and the versions of the runners that the claim is measured with."""
     facts = run.machine
     cores = facts.get("cores", "unknown number of")

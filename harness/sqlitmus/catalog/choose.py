@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlitmus.catalog.cases import Cells, PlannedCase, cases_of, make_case, parse_case
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.published import Claim
 from sqlitmus.catalog.scenario import Mode, RunnerSpec
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import nearest, unknown

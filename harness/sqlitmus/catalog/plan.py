@@ -9,9 +9,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from sqlitmus.catalog.cases import Cells, PlannedCase, PlannedCounts, PlannedRunner, PlannedWorkload
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import LAYOUT
+from sqlitmus.catalog.published import Claim
 from sqlitmus.catalog.settings import PlannedAdvice
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import RunDataError, UsageError

@@ -1,4 +1,4 @@
-"""Published figures: the ratio that the words of a publication state, and how far it is known.
+"""Published claims as experiments, their figures, and how far these are known.
 
 Pure. A ratio is base / new; what a new cell saves is base - new in ms.
 """
@@ -7,9 +7,178 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from math import hypot, sqrt
+from typing import Annotated, Literal
 
-from sqlitmus.vocabulary.verdicts import Ends
+from pydantic import Field
+
+from sqlitmus.catalog.evidence import Evidence, Fact
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.verdicts import ClaimMetric, Ends, PublishedKind
+
+
+class CellTemplate(Model):
+    """A case id, and a runner when the claim compares two runners, or one of a runner's versions,
+    such as `node@24.13.0`."""
+
+    case: str
+    runner: str | None = None
+
+
+class ClaimRow(Model):
+    """One published figure.
+
+    `published` is base / new, or in a group of differences base - new in ms; a row without it is
+    shown without a verdict. `said` quotes the publication. `ends` are between what the figure lies,
+    where `said` does not state it, such as by the ticks of a clock, and of a range always. A bound
+    is "at least" or "at most" an effect of this size. `values` fill the braces of the group's
+    cells; `theirs` are the authors' programs for base and new. The `key` rows decide the claim;
+    without key rows, all rows do.
+    """
+
+    name: str
+    published: float | None = None
+    kind: PublishedKind = "ratio"
+    ends: Ends | None = None
+    said: str = ""
+    values: dict[str, str] = {}
+    theirs: tuple[str, str] | None = None
+    untestable: str = ""
+    key: bool = False
+
+
+class ClaimGroup(Model):
+    """Rows of one kind: which cells are compared, by which metric, on which runners.
+
+    Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
+    process. What is published and measured is a ratio or a difference, as `compare` says: of waits
+    of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
+    holds when the interval lies within the factor `tolerance` of 1, or within what the publication
+    could tell from it; of an effect `tolerance` is what another machine may change it by, as
+    `stats.expectation.Expectation` says, and decides no word. The machine needs at least `cores`
+    cores to show the claim. A group of nothing but untestable rows names no cells.
+    """
+
+    title: str
+    metric: ClaimMetric
+    base: CellTemplate = CellTemplate(case="")
+    new: CellTemplate = CellTemplate(case="")
+    runners: list[str] = []
+    expects: Literal["effect", "no effect"] = "effect"
+    compare: Literal["ratio", "difference"] = "ratio"
+    tolerance: Annotated[float, Field(gt=1)] = 1.5
+    per: Literal["operation", "row"] = "operation"
+    cores: int = 1
+    rows: Annotated[list[ClaimRow], Field(min_length=1)]
+
+    def uncertainty(self, row: ClaimRow) -> Ends | None:
+        """Between which ends the figure of `row` was published; None without a figure."""
+        if row.published is None:
+            return None
+        saves = self.compare == "difference"
+        return row.ends or uncertainty(row.published, row.said, saves=saves)
+
+    def pairs(self, row: ClaimRow) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """(case id, runner) of base and new, once for each runner."""
+        base, new = (cell.case.format(**row.values) for cell in (self.base, self.new))
+        named = [str(cell.runner).format(**row.values) for cell in (self.base, self.new)]
+        for base_runner, new_runner in [(name, name) for name in self.runners] or [named]:
+            yield (base, base_runner), (new, new_runner)
+
+
+class Lessons(Model):
+    """The advice for a service, in one line for each possible outcome.
+
+    `different` is for an effect that is smaller than published, and for a larger one unless there
+    is `larger`; `reversed` also for no effect where one was published, and the other way round.
+    """
+
+    reproduced: str
+    compatible: str = (
+        "The effect is here, too; whether it is as large as published, more blocks would tell."
+    )
+    other_work: str = (
+        "The authors' own programs behave otherwise here than this repetition: mend it before you "
+        "take anything from it."
+    )
+    different: str
+    larger: str = ""
+    unresolved: str
+    reversed: str
+    untestable: str
+
+
+class ClaimTable(Model):
+    """Cells shown side by side by `metric`: every case on every runner.
+
+    A ranking lists the fastest first. A scaling has the threads of all processes on its axis and a
+    line for each combination of the other axes. A histogram has a logarithmic axis; with `step_ms`
+    it has a linear axis with a tick at each step.
+    """
+
+    title: str
+    metric: ClaimMetric
+    cases: Annotated[list[str], Field(min_length=1)]
+    runners: Annotated[list[str], Field(min_length=1)]
+    kind: Literal["ranking", "scaling", "histogram"] = "ranking"
+    step_ms: Annotated[float, Field(gt=0)] | None = None
+
+
+class Claim(Model):
+    """A publication and the experiment that measures it again.
+
+    It pinned processes to `pins` processors, 0 if it did not. `contradicts` names the claim whose
+    publication says otherwise; it names this one. `facts` hold the cases to what the publication
+    states of its work.
+    """
+
+    name: str
+    title: str
+    source: str
+    published_on: str
+    hypothesis: str
+    contradicts: str = ""
+    evidence: Evidence | None = None
+    facts: list[Fact] = []
+    differences: list[str] = []
+    untestable: list[str] = []
+    pins: Annotated[int, Field(ge=0)] = 0
+    lessons: Lessons
+    groups: Annotated[list[ClaimGroup], Field(min_length=1)]
+    tables: list[ClaimTable] = []
+
+    @property
+    def rows(self) -> list[ClaimRow]:
+        """Those of all groups."""
+        return [row for group in self.groups for row in group.rows]
+
+    def compared(
+        self, cores: int | None = None
+    ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """Base and new, as (case id, runner), of all rows that can be tested.
+
+        `cores` leaves out the groups that need more cores.
+        """
+        for group in self.groups:
+            if cores is None or group.cores <= cores:
+                for row in group.rows:
+                    if not row.untestable:
+                        yield from group.pairs(row)
+
+    def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
+        """Every (case id, runner) that the claim needs, repeats included.
+
+        `cores` leaves out the groups that need more cores.
+        """
+        for pair in self.compared(cores):
+            yield from pair
+        for table in self.tables:
+            yield from product(table.cases, table.runners)
+
+
+# The ratio that the words of a publication state.
+
 
 # How far the ratio of two rounded figures may lie from the ratio that a row gives.
 ROUNDING = 0.015

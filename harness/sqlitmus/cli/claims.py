@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from sqlitmus.catalog import runners
-from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.published import Claim, ClaimGroup
 from sqlitmus.cli.options import (
     Explain,
     Format,

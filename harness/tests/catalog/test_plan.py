@@ -13,9 +13,8 @@ from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import fixture, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, of_claims
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
-from sqlitmus.catalog.published import figure_problems, uncertainty
+from sqlitmus.catalog.published import Claim, figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
 from tests.known import KNOWN, ROOT, case_of

@@ -36,7 +36,10 @@ def test_the_reference_comes_first_and_shows_its_time(reports: list[tuple[str, R
 
 
 def test_tables_keep_their_columns_and_read_no_markup(reports: list[tuple[str, Report]]) -> None:
-    check_gfm(formats.render_markdown([("<img> | @team", poisoned(reports[0][1]))]))
+    text = formats.render_markdown([("<img> | @team", poisoned(reports[0][1]))])
+    check_gfm(text)
+    for line in text.splitlines():
+        assert not line.startswith("|") or len(re.findall(r"(?<!\\)\|", line)) == 12, line
 
 
 def test_a_limit_leaves_out_the_last_rows_whole() -> None:

@@ -44,6 +44,11 @@ def test_terminal_golden(claimed: Report, snapshot: SnapshotAssertion) -> None:
     assert as_text(claimed) == snapshot
 
 
+def test_a_page_without_claims_does_not_speak_of_them(small: Report) -> None:
+    ids = {attributes.get("id") or "" for _, attributes in parse(as_html(small)).elements}
+    assert not {name for name in ids if name.startswith("claim")}
+
+
 def test_a_difference_is_shown_as_a_time_beside_the_published_one() -> None:
     saved = group(row("same", 0.0005), row("same", None, name="more"), compare="difference")
     report = analyse(make(claim(saved)))

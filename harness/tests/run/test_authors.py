@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.published import Claim
 from sqlitmus.run.measure.authors import Authors
 from sqlitmus.run.processes.process import Hyperfine, Timing
 from sqlitmus.store.file import Authored

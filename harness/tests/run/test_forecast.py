@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCounts
-from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.published import Claim
 from sqlitmus.run.plan.budget import Forecast, beyond, forecast, line_of, shared, shares
 from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sqlitmus.catalog import runners
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.evidence import Evidence, Program
+from sqlitmus.catalog.published import Claim
 from sqlitmus.run.processes.process import Hyperfine, how_it_ended, output
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths

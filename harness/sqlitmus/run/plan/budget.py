@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.presets import Preset
+from sqlitmus.catalog.published import Claim
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.counts import Observed
 from sqlitmus.run.plan.options import Options

@@ -10,9 +10,9 @@ from typer import Option
 
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.choose import mode_of
-from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import MOST_BLOCKS
+from sqlitmus.catalog.published import Claim
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.catalog.settings import PlannedAdvice
 from sqlitmus.vocabulary import paths

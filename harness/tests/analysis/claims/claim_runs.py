@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sqlitmus.analysis import RunData
-from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.published import Claim
 from sqlitmus.vocabulary.detail import bucket
 from tests.analysis import runs
 
