@@ -431,9 +431,9 @@ def _with_syncs(
     key = f"{context.key(case, record.runner)} {context.invocations.counter.library}"
     counted = context.memory.get(key, Syncs) or _count(context, case, record.runner, answers)
     if isinstance(counted, str):
-        return record.model_copy(update={"uncounted": counted})
+        return record.model_copy(update={"syncs": None, "uncounted": counted})
     context.memory.keep(key, counted)
-    return record.model_copy(update={"syncs": counted})
+    return record.model_copy(update={"syncs": counted, "uncounted": None})
 
 
 def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> Syncs | str:
