@@ -15,23 +15,8 @@ from sqlitmus.catalog import presets
 from sqlitmus.catalog.plan import Plan, check_counts
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.report import SelfTest
-from sqlitmus.store.file import (
-    MOST_EXTENDED,
-    MOST_VALUES,
-    ONLY,
-    STEADY,
-    Block,
-    Look,
-    Verified,
-    blocks_of,
-    check_file,
-    facts_of,
-    looks_of,
-    opened,
-    parsed,
-    plan_of,
-    verified_of,
-)
+from sqlitmus.store import file as runs
+from sqlitmus.store.file import ONLY, STEADY, Block, Look, Verified, opened
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Detail
@@ -120,8 +105,10 @@ def _figures(
         "WHERE run = ?",
         (run,),
     ).fetchone()
-    if number > MOST_VALUES:
-        raise RunDataError(f"run {run}: more than {MOST_VALUES:,} figures, the most that are read")
+    if number > runs.MOST_VALUES:
+        raise RunDataError(
+            f"run {run}: more than {runs.MOST_VALUES:,} figures, the most that are read"
+        )
     shape = (len(plan.cases), len(plan.runners) + 1, plan.blocks)
     flat = {sample: np.ravel_multi_index(place, shape).item() for sample, place in places.items()}
 
@@ -195,7 +182,7 @@ def read_details(
         "JOIN detail ON sample = sample.id WHERE run = ? ORDER BY sample.id",
         (run,),
     ):
-        detail = parsed(Detail, text, f"detail of sample {sample}")
+        detail = runs.parsed(Detail, text, f"detail of sample {sample}")
         if sample in places:
             case, series, _ = places[sample]
             cells.setdefault((case, series), Details()).add(detail)
@@ -274,7 +261,7 @@ class RunData:
 def load(directory: Path) -> RunData:
     """The run in `directory`, finished or not; raises UsageError for what is none, and for faults
     in the presets of the catalogue."""
-    return load_file(check_file(directory))
+    return load_file(runs.check_file(directory))
 
 
 def load_file(file: Path) -> RunData:
@@ -285,21 +272,21 @@ def load_file(file: Path) -> RunData:
 
 def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
     """Run `run` of an open file, to be decided by `weights`. Raises RunDataError."""
-    plan = _looked(plan_of(db, run), looks_of(db, run))
+    plan = _looked(runs.plan_of(db, run), runs.looks_of(db, run))
     check_counts(plan)
-    blocks = blocks_of(db, run)
+    blocks = runs.blocks_of(db, run)
     samples, places = read_samples(db, run, plan)
     selftest, gate = db.execute("SELECT selftest, gate FROM run WHERE id = ?", (run,)).fetchone()
-    tested = None if selftest is None else parsed(SelfTest, selftest, "self-test")
+    tested = None if selftest is None else runs.parsed(SelfTest, selftest, "self-test")
     return RunData(
         plan=plan,
-        checks={(check.case, check.runner): check for check in verified_of(db, run)},
+        checks={(check.case, check.runner): check for check in runs.verified_of(db, run)},
         samples=samples,
         blocks=blocks,
-        machine=facts_of(db, run),
+        machine=runs.facts_of(db, run),
         selftest=tested and of_run(tested, plan.actual_scheme()),
         details=read_details(db, run, places),
-        gate=() if gate is None else parsed(Gated, gate, "gate").lines,
+        gate=() if gate is None else runs.parsed(Gated, gate, "gate").lines,
         presets=weights,
     )
 
@@ -307,7 +294,7 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
 def _looked(plan: Plan, looks: Sequence[Look]) -> Plan:
     """The plan with the blocks that each case has: as it shared them, and as its looks left it."""
     ended, blocks = dict(plan.sets), plan.blocks
-    most = MOST_EXTENDED * max(blocks, plan.foreseen or 0)
+    most = runs.MOST_EXTENDED * max(blocks, plan.foreseen or 0)
     for look in looks:
         if look.until > most:
             raise RunDataError(f"look after {look.blocks} blocks: $.until: more than {most} blocks")

@@ -17,21 +17,8 @@ from sqlitmus.catalog.cases import (
 )
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Fixture, Generator, Scenario, ScenarioStep, Variant
-from sqlitmus.vocabulary.contract import (
-    FILES,
-    Column,
-    Connection,
-    Database,
-    EventLoop,
-    Features,
-    Job,
-    Measure,
-    Parameters,
-    Readback,
-    Step,
-    Value,
-    Writer,
-)
+from sqlitmus.vocabulary import contract
+from sqlitmus.vocabulary.contract import Database, Features, Job, Parameters, Step, Value
 from sqlitmus.vocabulary.text import quoted
 
 MANNER = ("shape", "integers", "statement", "texts")  # of steps, said by axes
@@ -69,7 +56,7 @@ def make_job(
         mode=mode,
         cell=cell,
         database=_database(spec, variant, database),
-        connection=Connection(
+        connection=contract.Connection(
             pragmas=case.pragmas,
             engine={**(engine or {}), **variant.engine},
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
@@ -80,10 +67,10 @@ def make_job(
         writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
         reset_every=case.reset_every if spec.reset else None,
-        readback=[Readback(sql=q.sql, columns=columns(q.columns)) for q in spec.readback],
+        readback=[contract.Readback(sql=q.sql, columns=columns(q.columns)) for q in spec.readback],
         # A cold process shows its start, not the inspection after it.
         inspect=mode == "verify" or not cold,
-        measure=Measure(
+        measure=contract.Measure(
             operations_per_iteration=case.operations,
             warmup_iterations=case.warmup_iterations if mode == "measure" else 0,
             warmup_ns=0
@@ -139,10 +126,10 @@ def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database |
     return Database(path=str(path), mode=mode, uri=variant.uri, flags=variant.flags)
 
 
-def _event_loop(spec: Scenario, case: PlannedCase) -> EventLoop | None:
+def _event_loop(spec: Scenario, case: PlannedCase) -> contract.EventLoop | None:
     if spec.timer_ms is None:
         return None
-    return EventLoop(timer_ms=spec.timer_ms, thread=_thread(case))
+    return contract.EventLoop(timer_ms=spec.timer_ms, thread=_thread(case))
 
 
 def _thread(case: PlannedCase) -> Literal["main", "worker"]:
@@ -150,14 +137,14 @@ def _thread(case: PlannedCase) -> Literal["main", "worker"]:
     return "worker" if case.axes.get("thread") == "worker" else "main"
 
 
-def _writer(spec: Scenario, case: PlannedCase, size: int, mode: str) -> Writer | None:
+def _writer(spec: Scenario, case: PlannedCase, size: int, mode: str) -> contract.Writer | None:
     if spec.writer is None:
         return None
     pace = override_of(spec, case.axes)
     operations = pace.writer_operations or spec.writer.operations
     if mode == "verify":
         operations *= case.warmup_iterations + case.iterations
-    return Writer(
+    return contract.Writer(
         steps=bound(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
         transaction=spec.writer.transaction,
         operations=operations,
@@ -239,7 +226,7 @@ def bound(
 
 def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -> Parameters | None:
     """The pool with paths in place of the names of files."""
-    if step.operation not in FILES or pool is None or database is None:
+    if step.operation not in contract.FILES or pool is None or database is None:
         return pool
     folder = fixture.folder_of(database)
     rows: list[list[Value]] = [[str(fixture.named(folder, str(name)))] for (name,) in pool.rows]
@@ -254,10 +241,12 @@ def _by_name(names: list[str], pool: Parameters) -> dict[str, object]:
     return {"names": [names[place] for place in places], "parameters": parameters}
 
 
-def columns(types: Mapping[str, str]) -> list[Column]:
+def columns(types: Mapping[str, str]) -> list[contract.Column]:
     """Columns by name, those whose type ends with `?` nullable."""
     return [
-        Column.model_validate({"name": n, "type": t.removesuffix("?"), "nullable": t.endswith("?")})
+        contract.Column.model_validate(
+            {"name": n, "type": t.removesuffix("?"), "nullable": t.endswith("?")}
+        )
         for n, t in types.items()
     ]
 

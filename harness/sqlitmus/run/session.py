@@ -186,7 +186,10 @@ def _exclusive(
     with (
         lock.hold(label, wait=options.wait, say=progress.insist) as handle,
         opened(
-            *(catalog, tools, progress, cells),
+            catalog,
+            tools,
+            progress,
+            cells,
             size=options.size,
             timeout_s=options.timeout_s or of_mode,
             fresh=options.fresh,

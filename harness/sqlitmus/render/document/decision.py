@@ -209,7 +209,9 @@ def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> li
     composed = {each.runner: Cell(*fmt.ratio(each.ratio)) for each in advice.composed}
     p99 = [each.p99 for each in advice.latencies]
     table = _costs(
-        *("recommendation", f"Time of {advice.case} and what it costs", advice.ranking),
+        "recommendation",
+        f"Time of {advice.case} and what it costs",
+        advice.ranking,
         sorted(advice.costs, key=lambda each: each.time.value if each.time else 0),
         [
             (Column("time", "time a query"), lambda cost: _time(cost.time)),
@@ -406,7 +408,9 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
             for name in names]  # fmt: skip
     table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
     costs = _costs(
-        *("costs", f"Database time per 1,000 requests of {first.preset}", order),
+        "costs",
+        f"Database time per 1,000 requests of {first.preset}",
+        order,
         sorted(first.costs, key=lambda cost: [*_ordered(order), cost.runner].index(cost.runner)),
         [
             (
@@ -435,7 +439,9 @@ def presets_section(weighed: Weighed | None) -> list[Section]:
             for name, number in fronts.most_common(1)]  # fmt: skip
     return [
         Section(
-            *("presets", "For which use", [*_presets_lead(weighed, rest)]),
+            "presets",
+            "For which use",
+            [*_presets_lead(weighed, rest)],
             [table],
             [parts] if costs.rows else [],
             finding="".join(most),

@@ -116,7 +116,9 @@ def conditions_section(report: Report, trust: list[str]) -> Section:
     nothing = Paragraph("Nothing was read of the machine between the blocks of this run.")
     best = report.detectable and f"finds {fmt.percent(report.detectable[1])} in the best case"
     return Section(
-        *("noise", "Noise", trust),
+        "noise",
+        "Noise",
+        trust,
         [] if report.blocks else [nothing],
         [below] if report.blocks else [],
         detail=True,
@@ -302,7 +304,8 @@ def detail_sections(report: Report, trust: list[str]) -> list[Section]:
     """In the order in which a reader goes deeper; `trust` is what the report says of its noise."""
     cases = Chart("cases", report)
     method = Section(
-        *("method", "Method and caveats"),
+        "method",
+        "Method and caveats",
         blocks=list(map(Paragraph, report.method)),
         detail=True,
         nav="Method",

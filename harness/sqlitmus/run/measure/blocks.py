@@ -176,8 +176,12 @@ def record_of(slot: Slot, attempt: Attempt, *, digest: bool = False) -> Record:
     if iterations:
         measured[STEADY] = laps.steady_ns if laps else fmean(iterations)
     return Record(
-        *(sample, measured, result.warmup_ns, iterations),
-        *((laps.lost_ns, laps.counted) if laps else ((), ())),
+        sample,
+        measured,
+        result.warmup_ns,
+        iterations,
+        laps.lost_ns if laps else [],
+        laps.counted if laps else [],
         detail(result, attempt.launch, wal=attempt.wal, resident=invocation.resident),
     )
 

@@ -148,8 +148,14 @@ class Fixtures:
         definition = self._catalog.fixtures[name]
         folder = fixture.snapshots() if definition.content else paths.cache("fixtures")
         file = fixture.ensure(
-            *(name, definition, self._size, case.journal_mode),
-            *(folder, case.variant.encoding, self._say, case.page_size),
+            name,
+            definition,
+            self._size,
+            case.journal_mode,
+            folder,
+            case.variant.encoding,
+            self._say,
+            case.page_size,
         )
         self._states[file] = fixture.state(file)
         return file

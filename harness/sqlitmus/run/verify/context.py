@@ -205,8 +205,19 @@ def opened(
                 if start:
                     prove(installed[oracle], scratch / "vectors", fresh=fresh)
                 yield Context(
-                    *(catalog, invocations, installed, memory, progress, stop, size, prober),
-                    *(relay, tools, scratch, timeout_s, start),
+                    catalog,
+                    invocations,
+                    installed,
+                    memory,
+                    progress,
+                    stop,
+                    size,
+                    prober,
+                    relay,
+                    tools,
+                    scratch,
+                    timeout_s,
+                    start,
                 )
         finally:
             memory.save()
