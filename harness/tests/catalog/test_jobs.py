@@ -519,7 +519,7 @@ def test_all_that_a_runner_gets_was_compiled_letter_for_letter(
     def short(step: ScenarioStep, seed: str, size: int, earlier: list[Step]) -> Parameters | None:
         return pool_of(step.model_copy(update={"pool": 1}), seed, size, earlier)
 
-    monkeypatch.setattr(jobs, "pool_of", short)
+    monkeypatch.setattr(generate, "pool_of", short)
     for name in KNOWN.scenarios:
         case = case_of(name)
         size = fixture.rows(KNOWN.fixtures[case.fixture], "s") if case.fixture else 0
