@@ -67,7 +67,6 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
     for number, table in enumerate(claim.tables):
         for cell in product(table.cases, table.runners):
             yield from ((("tables", number), problem) for problem in _cell(*cell, catalog))
-    yield from _otherwise(claim, catalog)
 
 
 def _without_program(claim: Claim) -> Iterator[tuple[Place, str]]:
@@ -228,9 +227,10 @@ def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str
             taken = f"{texts[name][0].name} has that name, too" if name else "there is none"
             problems.append(f"{file}: a claim is named by what follows the first dash; {taken}")
             continue
-        claim, text, wrong = _read(file, name, catalog)
+        chosen = not only or name in only
+        claim, text, wrong = _read(file, name, catalog, facts=chosen)
         texts[name] = file, text
-        if not only or name in only:
+        if chosen:
             problems += wrong
         if claim and not wrong:
             claims[name] = claim
@@ -244,8 +244,11 @@ def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str
     return {name: claim for name, claim in claims.items() if not only or name in only}
 
 
-def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, list[str]]:
-    """The claim of a file, its text, and what is wrong with it, a line for each."""
+def _read(
+    file: Path, name: str, catalog: Catalog, *, facts: bool
+) -> tuple[Claim | None, str, list[str]]:
+    """The claim of a file, its text, and what is wrong with it, a line for each; with its `facts`
+    what its cases do otherwise, for which their jobs are made."""
     text = ""
     try:
         tables, text = parse(file)
@@ -254,4 +257,5 @@ def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, l
         return None, text, [str(error)]
     except ValidationError as error:
         return None, text, at_lines(file, text, ((e["loc"], words(e)) for e in error.errors()))
-    return claim, text, at_lines(file, text, problems(claim, catalog))
+    otherwise = _otherwise(claim, catalog) if facts else ()
+    return claim, text, at_lines(file, text, [*problems(claim, catalog), *otherwise])

@@ -102,9 +102,6 @@ def matching(evidence: dict[str, Evidence], sources: list[Path]) -> dict[str, Pa
     return of
 
 
-# What a publication states of its work, where its programs cannot be had. Pure.
-
-
 Stated = dict[str, int | str]
 ABOUT = 0.05  # of a length, which publications round
 

@@ -325,8 +325,8 @@ def build(
         with confined(connection):
             for sql in fixture.tables:
                 connection.execute(sql)
-            for table, spec in fixture.fill.items():
-                _fill(connection, fixture, table, spec, count)
+            for table in fixture.fill:
+                _fill(connection, fixture, table, count)
             for sql in fixture.indexes:
                 connection.execute(sql)
         connection.execute("COMMIT")
@@ -336,24 +336,30 @@ def build(
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _fill(
-    connection: sqlite3.Connection,
-    fixture: Fixture,
-    table: str,
-    spec: dict[str, scenario_Generator | str],
-    size: int,
-) -> None:
+def _fill(connection: sqlite3.Connection, fixture: Fixture, table: str, size: int) -> None:
+    spec = fixture.fill[table]
     if "copy" in spec:
         connection.execute(insertion(table, spec))
         return
+    columns = values_of(fixture, table, rows_of(spec, size), size)
+    connection.executemany(insertion(table, spec), zip(*columns.values(), strict=True))
+
+
+def rows_of(spec: dict[str, scenario_Generator | str], size: int) -> int:
+    """How many rows a table has that generators fill."""
     rows = str(spec["rows"])
-    count = int(rows if rows.isdecimal() else generate.bound(rows, size))
-    columns: list[Sequence[generate.Value]] = []
-    for name, generator in spec.items():
-        if isinstance(generator, scenario_Generator):
-            seed = f"{fixture.seed}/{table}/{name}"
-            columns.append(generate.column(generator, count, size, seed))
-    connection.executemany(insertion(table, spec), zip(*columns, strict=True))
+    return int(rows if rows.isdecimal() else generate.bound(rows, size))
+
+
+def values_of(
+    fixture: Fixture, table: str, count: int, size: int
+) -> dict[str, Sequence[generate.Value]]:
+    """By column the first `count` values of a table that generators fill."""
+    return {
+        name: generate.column(generator, count, size, f"{fixture.seed}/{table}/{name}")
+        for name, generator in fixture.fill[table].items()
+        if isinstance(generator, scenario_Generator)
+    }
 
 
 def insertion(table: str, spec: dict[str, scenario_Generator | str]) -> str:

@@ -16,7 +16,7 @@ from sqlitmus.catalog.cases import (
     steps_of,
 )
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Fixture, Generator, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.scenario import Fixture, Scenario, ScenarioStep, Variant
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import Database, Features, Job, Parameters, Step, Value
 from sqlitmus.vocabulary.text import quoted
@@ -304,13 +304,8 @@ def _tables(file: Fixture, size: int) -> dict[str, int | str]:
     for table, columns in file.fill.items():
         if "rows" not in columns:
             continue
-        rows = str(columns["rows"])
-        count = int(rows if rows.isdecimal() else generate.bound(rows, size))
-        stated[f"rows of {table}"] = count
-        for name, generator in columns.items():
-            if not isinstance(generator, Generator):
-                continue
-            values = generate.column(generator, min(count, SAMPLE), size, f"{table}/{name}")
+        stated[f"rows of {table}"] = count = fixture.rows_of(columns, size)
+        for name, values in fixture.values_of(file, table, min(count, SAMPLE), size).items():
             lengths = [len(value) for value in values if isinstance(value, str | bytes)]
             if lengths:
                 stated[f"length of {table}.{name}"] = round(fmean(lengths))

@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager, suppress
 
 import psutil
 
-from bootstrap import guardian
 from bootstrap.guarded import end_orphans, guarded
+from bootstrap.guardian import start_of
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import counted, one_line, some
 
@@ -176,9 +176,6 @@ def waited_ns(thread: int) -> int:
     return 0
 
 
-variable = guardian.variable
-
-
 def _signal(leader: int, number: signal.Signals) -> None:
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):
@@ -270,7 +267,7 @@ def of_the_dead() -> int:
     Raises NotFit when something cannot be ended.
     """
     ended = end_orphans(PATIENCE_S)
-    if alive := [pid for pid in ended if guardian.start_of(pid) is not None]:
+    if alive := [pid for pid in ended if start_of(pid) is not None]:
         raise _unending(alive)
     return len(ended)
 

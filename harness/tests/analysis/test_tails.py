@@ -7,6 +7,7 @@ import pytest
 from sqlitmus.results.report import Report, Tail
 from sqlitmus.vocabulary.detail import bucket
 from tests.analysis.runs import (
+    Json,
     RunData,
     analyse,
     case,
@@ -23,7 +24,6 @@ from tests.analysis.runs import (
 
 NAMES = ["node", "bun", "rust"]
 MS = 1e6
-Json = dict[str, Any]
 
 
 def of_p99(**changes: Any) -> Json:

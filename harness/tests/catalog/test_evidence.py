@@ -14,6 +14,8 @@ from sqlitmus.vocabulary import paths
 from tests.known import KNOWN
 from tests.refusals import refused
 
+CLAIMS = claims.read(paths.SCENARIOS / "claims", KNOWN)
+
 
 def evidence(text: str, *files: str, needs: tuple[str, ...] = ()) -> Evidence:
     """Evidence whose `files` all hold `text`."""
@@ -78,9 +80,7 @@ def test_a_program_that_did_other_work_has_no_figure(output: str, problem: str) 
 
 def test_the_claims_that_pin_evidence_run_all_of_its_programs() -> None:
     pinned = {
-        name: claim
-        for name, claim in claims.read(paths.SCENARIOS / "claims", KNOWN).items()
-        if claim.evidence and claim.evidence.programs
+        name: claim for name, claim in CLAIMS.items() if claim.evidence and claim.evidence.programs
     }
     assert {"encoding", "better-sqlite3"} <= pinned.keys()
     for claim in pinned.values():
@@ -88,9 +88,6 @@ def test_the_claims_that_pin_evidence_run_all_of_its_programs() -> None:
         used = {name for row in claim.rows for name in row.theirs or ()}
         assert used == claim.evidence.programs.keys()
         assert claim.evidence.licence
-
-
-CLAIMS = claims.read(paths.SCENARIOS / "claims", KNOWN)
 
 
 OTHER_BINDING = '(100 inserts .+ case = "insert-transaction)@[a-z=]+'

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bootstrap import guardian
 from sqlitmus.machine import conditions, proc, process_tree, system
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps, Turn, collect, timing_in
@@ -431,7 +432,7 @@ class Watch:
         for pid in process_tree.children():
             if pid in self._known:
                 continue
-            named = process_tree.variable(pid, PLACE)
+            named = guardian.variable(pid, PLACE)
             at = int(named) if named is not None and named.isdecimal() else place
             if at is not None and at < len(self.left):
                 self._known.add(pid)
