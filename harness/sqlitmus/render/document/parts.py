@@ -334,8 +334,8 @@ def scaling(report: Report) -> Iterator[Section]:
         if any(curve.points for curve in item.curves)
     ]
     if below:
-        name, finding = ("scaling", "Parallel readers", [SCALING]), _scaled(report)
-        yield Section(*name, sections=below, detail=True, nav="Scaling", finding=finding)
+        opening, finding = ("scaling", "Parallel readers", [SCALING]), _scaled(report)
+        yield Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
 def _scaled(report: Report) -> str:
@@ -381,9 +381,9 @@ def overhead(report: Report) -> Iterator[Section]:
         for place, (group, rows) in enumerate(groups.items())
     ]
     if below:
-        name = ("overhead", "Binding overhead", [OVERHEAD.format(floor=report.floor)])
+        opening = ("overhead", "Binding overhead", [OVERHEAD.format(floor=report.floor)])
         finding = _added(report)
-        yield Section(*name, sections=below, detail=True, nav="Overhead", finding=finding)
+        yield Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
 
 
 def _added(report: Report) -> str:
