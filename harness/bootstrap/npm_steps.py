@@ -92,6 +92,14 @@ NPM_LIBSQL = _step(
     tools=("libsql",),
     recipe="setup-claims",
 )
+NPM_TURSO = _step(
+    "npm-turso",
+    "installing Turso",
+    "runners/turso",
+    {"turso": "@tursodatabase/database"},
+    tools=("turso",),
+    recipe="setup-claims",
+)
 NPM_PEERS = _step(
     "npm-peers",
     "installing mitata and tinybench",

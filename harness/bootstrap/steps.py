@@ -4,7 +4,7 @@ from bootstrap.addon_steps import BETTER_SQLITE3
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
 from bootstrap.counter_steps import SYNC_COUNTER
 from bootstrap.go_steps import ACTIONLINT
-from bootstrap.npm_steps import NPM, NPM_DEV, NPM_LIBSQL, NPM_PEERS
+from bootstrap.npm_steps import NPM, NPM_DEV, NPM_LIBSQL, NPM_PEERS, NPM_TURSO
 from bootstrap.plain_steps import PLAIN
 from bootstrap.python_steps import PYTHON, PYTHON_DEV
 from bootstrap.step import Step
@@ -16,7 +16,7 @@ STEPS: dict[str, Step] = {
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
         *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM, *PLAIN),
-        *(NPM_LIBSQL, NPM_PEERS),
+        *(NPM_LIBSQL, NPM_PEERS, NPM_TURSO),
     )
 }
 # a tool's name in `runner.toml` -> (step, entry of the step)

@@ -14,6 +14,16 @@ VARIANTS = {
     "rust-threadsafe2": "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=2",
     "rust-no-overflow-stats": "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS",
     "rust-memory-management": "-DSQLITE_ENABLE_MEMORY_MANAGEMENT",
+    "rust-threadsafe0": "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=0",
+    # all of https://sqlite.org/compile.html#recommended_compile_time_options but SQLITE_OMIT_AUTOINIT, for which each
+    # program has to call sqlite3_initialize()
+    "rust-recommended": (
+        "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=0 -DSQLITE_DQS=0 -DSQLITE_DEFAULT_MEMSTATUS=0 "
+        "-DSQLITE_DEFAULT_WAL_SYNCHRONOUS=1 -DSQLITE_LIKE_DOESNT_MATCH_BLOBS "
+        "-DSQLITE_MAX_EXPR_DEPTH=0 -USQLITE_ENABLE_COLUMN_METADATA -DSQLITE_OMIT_DECLTYPE "
+        "-DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_PROGRESS_CALLBACK -DSQLITE_OMIT_SHARED_CACHE "
+        "-DSQLITE_USE_ALLOCA -DSQLITE_STRICT_SUBTYPE=1"
+    ),
 }
 RECIPE = "setup-claims"
 
@@ -25,10 +35,13 @@ def _variant(name: str, flags: str) -> Step:
     def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
         own = context.environ.get("LIBSQLITE3_FLAGS", "")
         environ = {"LIBSQLITE3_FLAGS": f"{own} {flags}".strip()}
-        path = install_rust(context, folder, commands, name=name, environ=environ)
+        options = ("--features", "no-mutex") if "-DSQLITE_THREADSAFE=0" in flags else ()
+        path = install_rust(
+            context, folder, commands, name=name, options=options, environ=environ
+        )
         return {name: Entry(path)}
 
-    title = f"compiling the Rust runner with {flags.rsplit(maxsplit=1)[-1].removeprefix('-D')}"
+    title = f"compiling the Rust runner, variant {name.removeprefix('rust-')}"
     return Step(name, title, RUST.blocker, facts, make, tools=(name,), recipe=RECIPE)
 
 

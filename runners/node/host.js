@@ -8,6 +8,7 @@ export const host = {
     "node-sqlite": "node",
     "better-sqlite3": "node-better-sqlite3",
     libsql: "node-libsql",
+    turso: "node-turso",
   },
   heap: ["allocated_bytes", "collections"],
   startKnown: true,

@@ -4,8 +4,8 @@ the work that was proven equal.
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import inf, log1p
 from typing import TypeVar
 
 import numpy as np
@@ -242,11 +242,11 @@ def other_work(run: RunData) -> dict[Place, float]:
 
 def warming(run: RunData) -> dict[Place, float]:
     """By case and series, the time of the second half of the timed work over that of the first,
-    where it is surely below 1 and by more than the plan's margin.
+    where it is surely below 1 by more than the plan's margin.
 
     Over the blocks it is the trimmed mean of its logarithm, with a moderated error and a one-sided
-    p. The steady cells of a run are a family (Benjamini and Hochberg): among many one would look so
-    by chance. A process that grows slower does not warm up: a table that it fills grows with it.
+    p against that margin: against 1, bursts of noise made cells look so that were not. The steady
+    cells of a run are a family (Benjamini and Hochberg): among many one would look so by chance. A process that grows slower does not warm up: a table that it fills grows with it.
     Fewer blocks than a verdict needs say nothing of it.
 
     In a workload the halves of a stated work have other rows, the same for all: where all fall,
@@ -263,14 +263,14 @@ def warming(run: RunData) -> dict[Place, float]:
             if falls.max() < 0:
                 each[c] -= each[c, np.argmax(falls)]
         logs = moderate(trimmed_means(each.reshape(-1, drift.shape[2])), shape[1])
-        p = p_values(logs) / 2
+        beyond = replace(logs, mean=logs.mean - log1p(-run.plan.margin))
+        p = p_values(beyond) / 2
     testable = (logs.count >= MIN_BLOCKS).reshape(shape) & steady[:, None]
-    p = np.where(logs.mean < 0, p, 1 - p).reshape(shape)
+    p = np.where(beyond.mean < 0, p, 1 - p).reshape(shape)
     p[stated] = np.minimum((shape[1] - 1) * p[stated], 1)
     surely = adjust(np.where(testable, p, np.nan).ravel(), "bh").reshape(shape) <= ALPHA
     means = np.exp(logs.mean).reshape(shape)
-    falling = surely & (means < 1 - run.plan.margin)
-    return {(case, series): float(means[case, series]) for case, series in np.argwhere(falling)}
+    return {(case, series): float(means[case, series]) for case, series in np.argwhere(surely)}
 
 
 CHECKS: dict[Apart, Exclusion] = {

@@ -175,7 +175,8 @@ MS_NS = 1e6
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by
-    block; and those of the authors' own `programs` for base and new, where they ran."""
+    block; and those of the authors' own `programs` for base and new, where they ran. Of a row that
+    no runner can test, which has a `reason`, theirs are what is judged."""
 
     claim: int
     group: published.ClaimGroup
@@ -184,6 +185,7 @@ class Draft:
     programs: tuple[str, str] | None = None
     times: tuple[Array, Array] | None = None
     theirs: tuple[Array, Array] | None = None
+    reason: str = ""
 
     @property
     def width(self) -> float:
@@ -284,7 +286,7 @@ def drafted(
             kind=row.kind,
             ends=ends and (ends[0] * unit, ends[1] * unit),
         )
-        draft = Draft(number, group, blank, programs=row.theirs)
+        draft = Draft(number, group, blank, programs=row.theirs, reason=row.untestable)
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
@@ -337,8 +339,11 @@ def _beside(run: RunData, draft: Draft) -> Draft:
     claim = run.plan.claims[draft.claim]
     if draft.programs is None:
         return draft
+    # as many blocks as our own cells have, of which the last may be under way
+    authors = {block.block: block.authors for block in run.blocks}
+    blocks = range(run.samples.time.shape[-1])
     sides = [
-        [block.authors.get(f"{claim.name}/{each}") for block in run.blocks]
+        [authors.get(block, {}).get(f"{claim.name}/{each}") for block in blocks]
         for each in draft.programs
     ]
     problems = [f"failed: {each.problem}" for each in chain(*sides) if each and each.problem]
@@ -350,7 +355,21 @@ def _beside(run: RunData, draft: Draft) -> Draft:
         return replace(draft, row=replace(draft.row, no_theirs=problems[0]))
     field = PROCESS.get(draft.group.metric, "printed_ns")
     of = [np.array([e and getattr(e, field) for e in side], dtype=np.float64) for side in sides]
-    return replace(draft, theirs=(of[0], of[1]))
+    base, new = of
+    if not draft.reason:
+        return replace(draft, theirs=(base, new))
+    by_process = draft.group.metric in PROCESS
+    row = replace(
+        draft.row,
+        base=f"authors/{draft.programs[0]}",
+        new=f"authors/{draft.programs[1]}",
+        base_time=median(base) if by_process else None,
+        new_time=median(new) if by_process else None,
+        blocks=int(np.count_nonzero((base > 0) & (new > 0))),
+        verdict=None,
+        reason="",
+    )
+    return replace(draft, row=row, times=(base, new), theirs=(base, new))
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
@@ -519,6 +538,8 @@ def _reason(of: Draft, finding: Finding, alone: Position) -> str:
     none, kind, ns, unit = (0, "difference", MS_NS, " ms") if of.row.saves else (1, "ratio", 1, "")
     share = _share(of, finding) if "{share}" in text else ""
     parts = [text.format(share=share, none=none, kind=kind)]
+    if of.reason:
+        parts.append(f"by the authors' programs, since {of.reason}")
     if finding.needed > MANY:
         parts.append(f"more than {MANY} blocks would settle it")
     elif finding.needed:

@@ -59,7 +59,7 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
     for name, lesson in claim.lessons:
         if name in claim.lessons.model_fields_set and not str(lesson).strip():
             yield ("lessons", name), "is empty; say what that outcome means for a service"
-    yield from _without_program(claim)
+    yield from _without_program(claim, catalog)
     for number, group in enumerate(claim.groups):
         at = ("groups", number)
         contradictory = [(at, problem) for problem in _contradictory(group)]
@@ -69,9 +69,13 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
             yield from ((("tables", number), problem) for problem in _cell(*cell, catalog))
 
 
-def _without_program(claim: Claim) -> Iterator[tuple[Place, str]]:
-    """Rows whose `theirs` is no program of the claim's evidence, or not of what they compare."""
+def _without_program(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
+    """Rows whose `theirs` is no program of the claim's evidence, or not of what they compare, and
+    versions of no runner that these need."""
     programs = claim.evidence.programs if claim.evidence else {}
+    for name, text in claim.evidence.versions.items() if claim.evidence else ():
+        if text.partition("@")[0] not in catalog.runners:
+            yield ("evidence", "versions", name), unknown("runner", text, catalog.runners)
     for number, group in enumerate(claim.groups):
         for index, row in enumerate(group.rows):
             at = ("groups", number, "rows", index, "theirs")

@@ -51,6 +51,8 @@ class Evidence(Model):
     The `programs` run in a copy of these files, never in the user's folder, after the commands
     `setup`. The copy has links to `packages` that the runners use, by the folder that they are
     put into, and scripts find modules in the folder that the user gave, which must hold `needs`.
+    Commands may name the tools of `versions`, such as `node22 = "node@22.14.0"`, too; what names a
+    tool that cannot be had is left out.
     """
 
     repository: str
@@ -59,6 +61,7 @@ class Evidence(Model):
     files: Annotated[dict[str, Hash], Field(min_length=1)]
     packages: dict[str, str] = {}
     needs: list[str] = []
+    versions: dict[str, str] = {}
     hint: str = ""
     setup: list[Program] = []
     programs: dict[str, Program] = {}

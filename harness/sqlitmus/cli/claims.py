@@ -1,6 +1,7 @@
 """`./just claims`."""
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -62,14 +63,24 @@ def again(subjects: list[str], tools: Tools) -> Tools:
 
 
 def with_versions(
-    claims: list[Claim], catalog: Catalog, tools: Tools, *, quiet: bool = False
+    claims: list[Claim],
+    sources: Collection[str],
+    catalog: Catalog,
+    tools: Tools,
+    *,
+    quiet: bool = False,
 ) -> tuple[Catalog, Tools]:
-    """The same with the versions of runners that the claims compare, fetched where npm has them."""
+    """The same with the versions of runners that the claims compare, and those that the authors'
+    programs of the claims in `sources` need, fetched where npm has them."""
     from sqlitmus.compare.subject import with_versions
 
     named = dict.fromkeys(runner for claim in claims for _, runner in claim.cells())
-    texts = [runner for runner in named if "@" in runner]
-    return with_versions(texts, catalog, tools, quiet=quiet)
+    pinned = [claim.evidence for claim in claims if claim.evidence and claim.name in sources]
+    alias = {name: text for evidence in pinned for name, text in evidence.versions.items()}
+    texts = [*(runner for runner in named if "@" in runner), *alias.values()]
+    catalog, tools = with_versions(texts, catalog, tools, quiet=quiet)
+    paths = {name: tools.paths[text] for name, text in alias.items() if text in tools.paths}
+    return catalog, Tools({**tools.paths, **paths}, tools.missing)
 
 
 def with_builds(claims: list[Claim]) -> list[Claim]:
@@ -191,7 +202,7 @@ def claims(
         subjects=subjects,
         sources={name: str(folder) for name, folder in sources.items()},
     )
-    catalog, tools = with_versions(chosen, catalog, tools, quiet=options.quiet)
+    catalog, tools = with_versions(chosen, sources, catalog, tools, quiet=options.quiet)
     if plan:
         foretell(options, catalog, tools)
         return

@@ -78,7 +78,7 @@ def run(
         selftest.conclude(ended, progress)
     if planned and planned.kind == "claims":
         tools = claims.again(planned.subjects, tools)
-        catalog, tools = claims.with_versions(planned.claims, catalog, tools)
+        catalog, tools = claims.with_versions(planned.claims, planned.sources, catalog, tools)
     named = options.runners
     if planned and planned.kind == "suite":
         named = planned.subjects

@@ -159,6 +159,17 @@ prints = "(?P<figure>[0-9.]+) ns"
 [lessons]"""
 
 
+# a version of a runner that is not from npm, and a command of the set-up that it cannot begin
+VERSION = """[evidence.versions]
+first = "old@1.0.0"
+
+[[evidence.setup]]
+command = ["{first}", "--version"]
+prints = ""
+
+[evidence.programs.old]"""
+
+
 @pytest.fixture
 def beside(desk: Desk) -> Callable[[float], str]:
     """Pins a program of authors that finds the old one so many times as slow; its folder."""
@@ -194,6 +205,44 @@ def test_the_authors_own_program_stands_beside_ours(
     assert not row.disagrees
     assert "Not the same work" not in done.out
     assert "--source CLONE/theirs" in " ".join(done.out.split())
+
+
+def test_what_no_runner_can_test_is_judged_by_the_authors_own_programs(
+    desk: Desk, claims: Call, beside: Callable[[float], str]
+) -> None:
+    folder = beside(1.2)
+    absent = '"old", "new"], key = true, untestable = "no runner speaks to it"'
+    file = "scenarios/claims/a-faster.toml"
+    desk.clone.replace(file, '"old", "new"], key = true', absent)
+    desk.clone.replace(file, "rows = [", 'rows = [{ name = "ours", values = {} }, ')
+    done = claims("faster", *OPTIONS, "--source", folder)
+    assert done.code == 0, done.err
+    _, row = desk.clone.summary().claims[0].groups[0].rows
+    assert row.ratio == row.theirs
+    assert row.ratio is not None
+    assert row.ratio.value == pytest.approx(1.2, rel=0.01)
+    assert (row.verdict, row.base) == ("reproduced", "authors/old")
+    assert row.reason == "by the authors' programs, since no runner speaks to it"
+
+    assert claims("faster", *OPTIONS).code == 0
+    _, row = desk.clone.summary().claims[0].groups[0].rows
+    assert (row.verdict, row.ratio) == ("not testable here", None)
+    assert (row.reason, row.no_theirs) == ("no runner speaks to it", "not run: give --source")
+
+
+def test_programs_that_need_a_version_which_cannot_be_had_are_left_out(
+    desk: Desk, claims: Call, beside: Callable[[float], str]
+) -> None:
+    folder = beside(1.2)
+    file = "scenarios/claims/a-faster.toml"
+    desk.clone.replace(file, "[evidence.programs.old]", VERSION)
+    desk.clone.replace(file, '["{python}", "bench.js", "old"]', '["{first}", "bench.js", "old"]')
+    desk.clone.replace(file, '["{python}", "bench.js", "new"]', '["{first}", "bench.js", "new"]')
+    done = claims("faster", *OPTIONS, "--source", folder)
+    assert done.code == 0, done.err
+    (row,) = desk.clone.summary().claims[0].groups[0].rows
+    assert row.verdict == "reproduced"
+    assert row.no_theirs == "not run: a program that it needs is missing"
 
 
 @pytest.mark.parametrize("ratio", [0.6, 2.4])

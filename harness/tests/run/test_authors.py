@@ -128,3 +128,22 @@ def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -
     (source / "run" / "bench.js").write_text("half of it", "utf-8")
     with unfit(r"the claim modes: run/bench\.js is another"):
         authors(Fake({}), source)
+
+
+def test_packages_are_linked_into_folders_of_the_copy(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = source.parent / "runners/node_modules/library"
+    package.mkdir(parents=True)
+    (package / "library.c").write_text("int main;", "utf-8")
+    monkeypatch.setattr(paths, "RUNNERS", source.parent / "runners")
+    authors(Fake({}), source, claim(packages={"deps/library": "library"}))
+    linked = source.parent / "authors-modes/deps/library/library.c"
+    assert linked.read_text("utf-8") == "int main;"
+
+
+def test_a_command_of_the_set_up_whose_tool_is_not_there_is_left_out(source: Path) -> None:
+    fake = Fake({})
+    words = [["{node}", "seed"], ["{a build}", "-c", "driver.c"]]
+    authors(fake, source, claim(setup=[{"command": each, "prints": ""} for each in words]))
+    assert fake.ran() == ["seed"]

@@ -5,7 +5,8 @@ import { bare, betterSqlite3, features as common, environment, method } from "./
 import { primaryName, resultCode } from "./result-codes.js";
 
 const main = environment("SQLITMUS_BETTER_SQLITE3_MAIN") ?? "lib/index.js";
-const { default: Sqlite } = await import(betterSqlite3(main).href);
+const { default: exported, Database } = await import(betterSqlite3(main).href);
+const Sqlite = exported ?? Database;
 
 export const features = common(["prepared", "adhoc"]);
 // Built with SQLITE_USE_URI=0: a `file:` URI would be taken for a file's name.

@@ -30,4 +30,9 @@ export const DRIVERS = {
     version: packageVersion,
     load: () => import("./libsql.js"),
   },
+  turso: {
+    name: "turso",
+    version: packageVersion,
+    load: () => import("./better-sqlite3.js"),
+  },
 };

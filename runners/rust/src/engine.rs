@@ -177,6 +177,21 @@ fn memory_used() -> i64 {
     used
 }
 
+/// What rusqlite links, and a SQLite lacks that was compiled without mutexes.
+#[cfg(feature = "no-mutex")]
+mod no_mutex {
+    use std::ffi::{c_int, c_void};
+    use std::ptr::null_mut;
+
+    #[unsafe(no_mangle)]
+    extern "C" fn sqlite3_mutex_alloc(_kind: c_int) -> *mut c_void {
+        null_mut()
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn sqlite3_mutex_free(_mutex: *mut c_void) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

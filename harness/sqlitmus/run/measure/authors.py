@@ -49,6 +49,7 @@ class Authors:
             shutil.copyfile(source / file, here / file)
         modules = paths.RUNNERS / "node_modules"
         for folder, package in evidence.packages.items():
+            (here / folder).mkdir(parents=True, exist_ok=True)
             for entry in (modules / package).iterdir():
                 if not (here / folder / entry.name).exists():
                     (here / folder / entry.name).symlink_to(entry.resolve())
@@ -56,6 +57,8 @@ class Authors:
         inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
         environment = {**inherited, "LANG": "C.UTF-8", "NODE_PATH": found_in}
         for step in evidence.setup:
+            if self._absent(step):
+                continue
             made = self._run(step, here, environment)
             if made.problem:
                 raise NotFit(f"the authors' program for the claim {name}: set-up: {made.problem}")

@@ -67,15 +67,7 @@ impl Reading for All {
         _kept: &mut H::Rows,
         sink: &mut S,
     ) -> Result<u64> {
-        let mut collection = H::Rows::default();
-        let mut count = 0;
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next()? {
-            shape.push(row, &mut collection, sink)?;
-            count += 1;
-        }
-        shape.read(&mut collection, sink);
-        Ok(count)
+        shape.all(statement, sink)
     }
 }
 
