@@ -15,8 +15,8 @@ VARIANTS = {
     "rust-no-overflow-stats": "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS",
     "rust-memory-management": "-DSQLITE_ENABLE_MEMORY_MANAGEMENT",
     "rust-threadsafe0": "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=0",
-    # all of https://sqlite.org/compile.html#recommended_compile_time_options but SQLITE_OMIT_AUTOINIT, for which each
-    # program has to call sqlite3_initialize()
+    # all of https://sqlite.org/compile.html#recommended_compile_time_options, but not
+    # SQLITE_OMIT_AUTOINIT, for which each program has to call sqlite3_initialize()
     "rust-recommended": (
         "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=0 -DSQLITE_DQS=0 -DSQLITE_DEFAULT_MEMSTATUS=0 "
         "-DSQLITE_DEFAULT_WAL_SYNCHRONOUS=1 -DSQLITE_LIKE_DOESNT_MATCH_BLOBS "
@@ -36,9 +36,7 @@ def _variant(name: str, flags: str) -> Step:
         own = context.environ.get("LIBSQLITE3_FLAGS", "")
         environ = {"LIBSQLITE3_FLAGS": f"{own} {flags}".strip()}
         options = ("--features", "no-mutex") if "-DSQLITE_THREADSAFE=0" in flags else ()
-        path = install_rust(
-            context, folder, commands, name=name, options=options, environ=environ
-        )
+        path = install_rust(context, folder, commands, name=name, options=options, environ=environ)
         return {name: Entry(path)}
 
     title = f"compiling the Rust runner, variant {name.removeprefix('rust-')}"

@@ -245,9 +245,9 @@ def warming(run: RunData) -> dict[Place, float]:
     where it is surely below 1 by more than the plan's margin.
 
     Over the blocks it is the trimmed mean of its logarithm, with a moderated error and a one-sided
-    p against that margin: against 1, bursts of noise made cells look so that were not. The steady
-    cells of a run are a family (Benjamini and Hochberg): among many one would look so by chance. A process that grows slower does not warm up: a table that it fills grows with it.
-    Fewer blocks than a verdict needs say nothing of it.
+    p against that margin. The steady cells of a run are a family (Benjamini and Hochberg): among
+    many one would look so by chance. A process that grows slower does not warm up: a table that it
+    fills grows with it. Fewer blocks than a verdict needs say nothing of it.
 
     In a workload the halves of a stated work have other rows, the same for all: where all fall,
     each is held against the one that falls least (Hsu, Ann. Stat. 12, 1984, 1136-1144; Bonferroni).

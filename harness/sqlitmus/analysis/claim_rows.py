@@ -29,7 +29,7 @@ from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, ClaimWord
+from sqlitmus.vocabulary.verdicts import POSITIONS, Apart, CellOutcome, ClaimWord
 
 # What claims call figures.
 _FIGURES = {"wall": "cold", "loop": "iteration_median", "cpu time": "cpu", "max": "longest"}
@@ -358,13 +358,10 @@ def _beside(run: RunData, draft: Draft) -> Draft:
     base, new = of
     if not draft.reason:
         return replace(draft, theirs=(base, new))
-    by_process = draft.group.metric in PROCESS
     row = replace(
         draft.row,
         base=f"authors/{draft.programs[0]}",
         new=f"authors/{draft.programs[1]}",
-        base_time=median(base) if by_process else None,
-        new_time=median(new) if by_process else None,
         blocks=int(np.count_nonzero((base > 0) & (new > 0))),
         verdict=None,
         reason="",
@@ -394,38 +391,7 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
     return [[of(group) for group in claim.groups] for claim in run.plan.claims]
 
 
-# The words of all rows together, and why each has its word.
-
-
-WORDS: dict[Position, tuple[ClaimWord, str]] = {
-    "within": (ClaimWord.REPRODUCED, ""),
-    "beyond": (ClaimWord.LARGER, "at least {share} the published effect"),
-    "short": (ClaimWord.SMALLER, "at most {share} the published effect"),
-    "none": (ClaimWord.NO_EFFECT, "within the margin of {none}"),
-    "opposite": (ClaimWord.REVERSED, "the difference is the other way round here"),
-    "apart": (ClaimWord.COMPATIBLE, "an effect, but not precise enough to tell its size"),
-    "open": (ClaimWord.NOT_RESOLVED, "rules out neither {none} nor the published size"),
-    "few blocks": (
-        ClaimWord.NOT_RESOLVED,
-        f"fewer than {MIN_BLOCKS} blocks in which both have a value",
-    ),
-    "no interval": (
-        ClaimWord.NOT_RESOLVED,
-        "the same {kind} in most blocks, so no interval can be had",
-    ),
-}
 BOUNDS = ("at least", "at most")
-# Where no effect was published, or a bound on one.
-REASONS: dict[Position, str] = {
-    "within": "no effect, as published",
-    "beyond": "an effect where none was published",
-    "open": "rules out neither an effect nor its absence",
-}
-BOUND: dict[Position, str] = {
-    "within": "within the published bound",
-    "beyond": "an effect beyond the published bound",
-    "open": "lies on both sides of the published bound",
-}
 FACTOR = 2  # a share from here on is told as a factor
 MANY = 1000  # blocks that nobody measures; times that need no digit behind the point
 
@@ -461,7 +427,7 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
         ends = (of.figure(finding.low), of.figure(finding.high))
         rows[n] = replace(
             rows[n],
-            verdict=WORDS[finding.position][0],
+            verdict=ClaimWord(POSITIONS[finding.position]["word"]),
             reason=_reason(of, finding, alone.position),
             same=_figures(of, expected[at]),
             allowed=_figures(of, of.allowance()),
@@ -530,24 +496,22 @@ def _means(drafts: Sequence[Draft], question: Question) -> TrimmedMeans:
 def _reason(of: Draft, finding: Finding, alone: Position) -> str:
     """Why this word: by how much, what more blocks would do, what the plain 95 % interval says
     `alone`."""
-    word, text = WORDS[finding.position]
-    if of.group.expects == "no effect":
-        text = REASONS.get(finding.position, text)
-    elif of.row.kind in BOUNDS:
-        text = BOUND.get(finding.position, text)
+    words, other = POSITIONS[finding.position], POSITIONS[alone]["word"]
+    what = "bound" if of.row.kind in BOUNDS else "effect"
+    text = words.get("none" if of.group.expects == "no effect" else what, words["effect"])
     none, kind, ns, unit = (0, "difference", MS_NS, " ms") if of.row.saves else (1, "ratio", 1, "")
     share = _share(of, finding) if "{share}" in text else ""
-    parts = [text.format(share=share, none=none, kind=kind)]
+    parts = [text.format(share=share, none=none, kind=kind, least=MIN_BLOCKS)]
     if of.reason:
         parts.append(f"by the authors' programs, since {of.reason}")
     if finding.needed > MANY:
         parts.append(f"more than {MANY} blocks would settle it")
     elif finding.needed:
         parts.append(f"about {counted(_rounded(finding.needed), 'block')} would settle it")
-    if WORDS[alone][0] is not word:
+    if other != words["word"]:
         low, high = (of.figure(end) / ns for end in (finding.low, finding.high))
         parts.append(
-            f"{WORDS[alone][0]} by its own interval, which the correction draws out to "
+            f"{other} by its own interval, which the correction draws out to "
             f"[{low:.3g}, {high:.3g}]{unit}"
         )
     return "; ".join(filter(None, parts))

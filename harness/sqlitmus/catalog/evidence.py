@@ -51,8 +51,8 @@ class Evidence(Model):
     The `programs` run in a copy of these files, never in the user's folder, after the commands
     `setup`. The copy has links to `packages` that the runners use, by the folder that they are
     put into, and scripts find modules in the folder that the user gave, which must hold `needs`.
-    Commands may name the tools of `versions`, such as `node22 = "node@22.14.0"`, too; what names a
-    tool that cannot be had is left out.
+    Commands may also name tools of `versions`, such as `node22 = "node@22.14.0"`; without the tool
+    they are left out.
     """
 
     repository: str

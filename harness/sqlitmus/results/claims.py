@@ -19,12 +19,6 @@ AGREE = 1.1
 # None is no end.
 Band = tuple[float, float | None]
 
-METRICS: dict[ClaimMetric, str] = {
-    "steady": "time", "wall": "time end to end", "loop": "time in the loop", "cpu time": "CPU time",
-    "p50": "median latency", "p99": "99 % latency",
-    "p999": "99.9 % latency", "max": "max latency", "file": "size of the database",
-}  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Self
 
-_TABLE: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text("utf-8")
 )
 
@@ -36,6 +36,9 @@ Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
 ClaimMetric = Literal["steady", "wall", "loop", "cpu time", "p50", "p99", "p999", "max", "file"]
+METRICS: dict[ClaimMetric, str] = _TABLE["metric"]
+# The word and reasons of a claim's row, by how its interval lies to what was published.
+POSITIONS: dict[str, dict[str, str]] = _TABLE["position"]
 Ends = tuple[float, float]
 PublishedKind = Literal["ratio", "at least", "at most", "range"]
 # What several machines say together of one comparison.

@@ -38,8 +38,10 @@ def test_a_variant_is_another_build_of_a_runner_or_has_its_drivers_interface() -
     for spec in KNOWN.runners.values():
         of_role[spec.role == "variant"].add((spec.runtime, spec.driver, *spec.sources))
     assert of_role[True]
-    libsql = ("Node", "libsql", ".", "../javascript", "../libsql/package-lock.json")
-    assert of_role[True] - of_role[False] == {libsql}
+    assert of_role[True] - of_role[False] == {
+        ("Node", name, ".", "../javascript", f"../{name}/package-lock.json")
+        for name in ("libsql", "turso")
+    }
 
 
 def test_each_scenario_says_what_it_asks_in_known_words() -> None:
@@ -115,90 +117,22 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-WORK = "writes = true\nwarmup_operations = 1\ntimed_operations = 2\n"
-EXTRA = """
-[x]
-title = "T"
-question = "Q?"
-group = "g"
-bound_by = "driver"
-unit = "u"
-fixture = "users"
-operations = 1
-axes.profile = ["normalised"]
-"""
-STEP = '[[x.steps]]\noperation = "{}"\nsql = "{}"\n'
-GETS = STEP.format("get", "SELECT 1")
-UNSAID = "x: Value error, what writes (a step with operation run or execute, a writer, reset)"
-FAULTS = [
-    ("x = = 1", "not TOML: Invalid value (at line 2, column 5)"),
-    ("x = 1", "x: Input should be a valid dictionary or instance of Scenario"),
-    (EXTRA.replace("[x]", "[get-pk]"), "scenario get-pk is defined twice; rename one"),
-    (f"{EXTRA}colour = 3", "x.colour: Extra inputs are not permitted"),
-    (EXTRA.replace("= 1", '= "many"'), "x.operations: Input should be a valid integer"),
-    (
-        EXTRA.replace('"driver"', '"luck"'),
-        "x.bound_by: Input should be 'runtime', 'driver', 'engine', 'io', 'locks' or 'mixed'",
-    ),
-    (
-        EXTRA + STEP.format("take", "SELECT 1"),
-        "x.steps[0].operation: Input should be 'get', 'all', 'iterate', 'run', 'prepare', 'open'",
-    ),
-    (
-        EXTRA + STEP.format("get", "SELECT {rows}"),
-        "x: Value error, steps[0].sql: 'rows' is not an axis of this; braces name an axis",
-    ),
-    (
-        f'{EXTRA}{GETS}only = {{ value = "1" }}',
-        "x: Value error, steps[0].only: value is not an axis of this",
-    ),
-    (
-        f"{EXTRA}{GETS}pool = 100",
-        "x.steps[0].pool: Value error, 100 is no power of two up to 16384",
-    ),
-    (
-        f"{EXTRA}axes.rows = []",
-        "x.axes.rows: List should have at least 1 item after validation, not 0",
-    ),
-    (
-        f"{EXTRA}writes = true",
-        "x: Value error, what writes needs warmup_operations and timed_operations, the work of a",
-    ),
-    (
-        f"{EXTRA}{WORK}reset = ['DELETE FROM users']",
-        "x: Value error, reset needs reset_every: after how many operations it comes",
-    ),
-    (
-        f"{EXTRA}{WORK}",
-        "x: Value error, a scenario that writes needs a readback, which proves its writes",
-    ),
-    (EXTRA + STEP.format("run", "DELETE FROM users"), UNSAID),
-    (EXTRA + STEP.format("execute", "DELETE FROM users"), UNSAID),
-    (f'{EXTRA}reset = ["DELETE FROM users"]', UNSAID),
-    (
-        f"{EXTRA}[x.writer]\noperations = 1\n" + STEP.replace("x", "x.writer").format("run", ""),
-        UNSAID,
-    ),
-    (
-        f'{EXTRA}axes.o = ["a"]\nvariants.o.a.engine = {{ threading = "serialised" }}',
-        (
-            "x.variants.o.a.engine: Value error, threading is serialized, multi-thread or "
-            "single-thread, not 'serialised'; did you mean serialized?"
-        ),
-    ),
-    (
-        f'{EXTRA}[[x.overrides]]\nwhen = {{ rows = "1" }}\noperations = 1',
-        "x: Value error, override for rows=1, which is not on an axis",
-    ),
-]
+FAULTS = tomllib.loads(Path(__file__).with_name("scenario_faults.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("text", "message"), FAULTS)
-def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, message: str) -> None:
-    (copy / "scenarios/extra.toml").write_text("\n" + text, "utf-8")
+def with_fault(fault: dict[str, Any]) -> str:
+    """The text of a scenario with this fault."""
+    right = "\n" + FAULTS["right"]
+    changed = right.replace(*fault["swap"]) if "swap" in fault else right + fault.get("add", "")
+    return fault.get("text", changed)
+
+
+@pytest.mark.parametrize("fault", FAULTS["fault"], ids=lambda fault: fault["said"][:40])
+def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, fault: dict[str, Any]) -> None:
+    (copy / "scenarios/extra.toml").write_text("\n" + with_fault(fault), "utf-8")
     # get.toml comes after extra.toml, so a name used twice is told of the later file.
     files = re.escape(str(copy / "scenarios")) + "/(extra|get).toml"
-    with refused(f"^{files}: {re.escape(message)}"):
+    with refused(f"^{files}: {re.escape(fault['said'])}"):
         read(copy)
 
 

@@ -27,7 +27,6 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.suite import matrix, scatter
 from sqlitmus.results.claims import (
-    METRICS,
     Band,
     Claim,
     Group,
@@ -41,7 +40,7 @@ from sqlitmus.results.claims import (
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.vocabulary.verdicts import ClaimWord
+from sqlitmus.vocabulary.verdicts import METRICS, ClaimWord
 
 NONE = "\u2013"
 # More rows than these are folded by runner.

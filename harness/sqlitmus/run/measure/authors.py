@@ -56,16 +56,13 @@ class Authors:
         found_in = os.pathsep.join(map(str, (source / "node_modules", modules.resolve())))
         inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
         environment = {**inherited, "LANG": "C.UTF-8", "NODE_PATH": found_in}
-        for step in evidence.setup:
-            if self._absent(step):
-                continue
+        for step in filter(self._can, evidence.setup):
             made = self._run(step, here, environment)
             if made.problem:
                 raise NotFit(f"the authors' program for the claim {name}: set-up: {made.problem}")
         for program, each in evidence.programs.items():
-            if self._absent(each):
-                continue
-            self._programs[f"{name}/{program}"] = each, here, environment
+            if self._can(each):
+                self._programs[f"{name}/{program}"] = each, here, environment
 
     def block(self, number: int, seed: int) -> dict[str, Authored]:
         """Each program once, in random order, which every second block mirrors; what came of them
@@ -80,13 +77,13 @@ class Authors:
             del self._programs[name]
         return came
 
-    def _absent(self, program: Program) -> bool:
-        """Whether it needs a tool that this run does not have, such as a build of a user."""
+    def _can(self, program: Program) -> bool:
+        """Whether this run has the tools that it needs, such as a build of a user."""
         try:
             runners.expand(program.command, self._tools)
         except UsageError:
-            return True
-        return False
+            return False
+        return True
 
     def _run(self, program: Program, here: Path, environment: dict[str, str]) -> Authored:
         log = self._scratch / "author.log"
