@@ -35,7 +35,7 @@ def _variant(name: str, flags: str) -> Step:
     def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
         own = context.environ.get("LIBSQLITE3_FLAGS", "")
         environ = {"LIBSQLITE3_FLAGS": f"{own} {flags}".strip()}
-        options = ("--features", "no-mutex") if "-DSQLITE_THREADSAFE=0" in flags else ()
+        options = ("--features=no-mutex",) if "-DSQLITE_THREADSAFE=0" in flags else ()
         path = install_rust(context, folder, commands, name=name, options=options, environ=environ)
         return {name: Entry(path)}
 

@@ -41,7 +41,7 @@ def test_a_claim_that_is_named_needs_its_own_builds_alone() -> None:
     assert builds("--blocks", "12") == ALL
     assert builds("keys") == set()
     assert builds("keys", "-r", "rust", "threading") == {"better-sqlite3", "rust-threadsafe2"}
-    assert builds("options") == ALL - {"better-sqlite3"}
+    assert builds("options") == ALL - {"better-sqlite3", "rust-threadsafe0", "rust-recommended"}
     assert needs(["claims", "keys"], settings, claims) >= {"npm", "rust", "hyperfine"}
     assert needs(["claims", "keys", "--list"], settings, claims) == {"python"}
 
@@ -51,7 +51,8 @@ def test_each_build_has_its_flags_and_its_work_folder(bench: Bench) -> None:
     states = bench.ensure(*RUST_VARIANTS)
     built = {name: state.path(name) for name, state in states.items()}
     assert {name: path and path.read_text("utf-8") for name, path in built.items()} == {
-        name: f"{flags}; cargo-{name}; \n" for name, flags in VARIANTS.items()
+        name: f"{flags}; cargo-{name}; {'--features=no-mutex' * ('SAFE=0' in flags)}\n"
+        for name, flags in VARIANTS.items()
     }
     plain = bench.ensure(RUST)["rust"].path("rust")
     assert plain

@@ -223,7 +223,6 @@ def test_what_no_runner_can_test_is_judged_by_the_authors_own_programs(
     assert row.ratio.value == pytest.approx(1.2, rel=0.01)
     assert (row.verdict, row.base) == ("reproduced", "authors/old")
     assert row.reason == "by the authors' programs, since no runner speaks to it"
-
     assert claims("faster", *OPTIONS).code == 0
     _, row = desk.clone.summary().claims[0].groups[0].rows
     assert (row.verdict, row.ratio) == ("not testable here", None)
