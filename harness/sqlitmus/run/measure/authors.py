@@ -56,12 +56,12 @@ class Authors:
         found_in = os.pathsep.join(map(str, (source / "node_modules", modules.resolve())))
         inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
         environment = {**inherited, "LANG": "C.UTF-8", "NODE_PATH": found_in}
-        for step in filter(self._can, evidence.setup):
+        for step in filter(self._has_tools, evidence.setup):
             made = self._run(step, here, environment)
             if made.problem:
                 raise NotFit(f"the authors' program for the claim {name}: set-up: {made.problem}")
         for program, each in evidence.programs.items():
-            if self._can(each):
+            if self._has_tools(each):
                 self._programs[f"{name}/{program}"] = each, here, environment
 
     def block(self, number: int, seed: int) -> dict[str, Authored]:
@@ -77,7 +77,7 @@ class Authors:
             del self._programs[name]
         return came
 
-    def _can(self, program: Program) -> bool:
+    def _has_tools(self, program: Program) -> bool:
         """Whether this run has the tools that it needs, such as a build of a user."""
         try:
             runners.expand(program.command, self._tools)
