@@ -33,6 +33,6 @@ export const DRIVERS = {
   turso: {
     name: "turso",
     version: packageVersion,
-    load: () => import("./better-sqlite3.js"),
+    load: () => import("./turso.js"),
   },
 };

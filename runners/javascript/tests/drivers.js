@@ -67,7 +67,7 @@ export function driverCases(name, host) {
       { equal, throws },
       { driver, open },
     ) => {
-      if (!driver.uri) return equal(["better-sqlite3", "libsql"].includes(name), true);
+      if (!driver.uri) return equal(["better-sqlite3", "libsql", "turso"].includes(name), true);
       for (const mode of ["readwrite", "readonly"]) {
         throws(() => open({ mode, uri: { vfs: "absent" } }), "no such vfs: absent");
         const db = open({ mode, uri: { immutable: "1" } });

@@ -11,7 +11,7 @@ use crate::job::Setting;
 use crate::result::PageCache;
 
 /// The names of the options.
-pub const OPTIONS: &[&str] = &["memstatus", "threading"];
+const OPTIONS: &[&str] = &["memstatus", "threading"];
 
 /// SQLite's threading modes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -153,6 +153,13 @@ pub unsafe fn page_cache(connection: *mut ffi::sqlite3) -> PageCache {
         hits: counted(ffi::SQLITE_DBSTATUS_CACHE_HIT),
         misses: counted(ffi::SQLITE_DBSTATUS_CACHE_MISS),
     }
+}
+
+/// The options that the library takes: without mutexes it has no threading mode.
+pub fn options() -> &'static [&'static str] {
+    // SAFETY: the call needs no connection.
+    let threadsafe = unsafe { ffi::sqlite3_threadsafe() } != 0;
+    if threadsafe { OPTIONS } else { &["memstatus"] }
 }
 
 /// Whether the library has real mutexes: those are different ones on every call.

@@ -45,7 +45,7 @@ impl Features {
             },
             bindings: &["positional", "named"],
             transactions: &["none", "deferred", "immediate", "read"],
-            engine: engine::OPTIONS,
+            engine: engine::options(),
             flags: &["no-mutex", "full-mutex", "private-cache", "shared-cache"],
             lacks: match driver {
                 DriverName::Rusqlite => &["per_operation", "unread", "single-thread"],
@@ -89,6 +89,9 @@ fn unsupported_engine(job: &Job, driver: DriverName) -> Option<String> {
     let threads = job.measure.workers + u64::from(job.writer.is_some());
     match engine.threading {
         _ if engine.refused.is_some() => engine.refused.clone(),
+        Some(_) if !engine::options().contains(&"threading") => {
+            Some("this SQLite was compiled without mutexes, so it has no threading mode".into())
+        }
         Some(Threading::SingleThread) if driver == DriverName::Rusqlite => {
             Some("rusqlite opens no connection while SQLite is in its single-thread mode".into())
         }
