@@ -113,10 +113,11 @@ fn taken(option: &str, code: c_int) -> Result<(), Failure> {
     Err(Failure::from_sqlite(message, Some(code)))
 }
 
-/// What is in effect, whether asked or not.
+/// What is in effect of the options that the library takes, whether asked or not.
 #[derive(Debug, Serialize)]
 pub struct InEffect {
-    pub threading: Threading,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threading: Option<Threading>,
     pub memstatus: u8,
 }
 
@@ -133,6 +134,7 @@ impl InEffect {
             (true, true) => Threading::MultiThread,
             (true, false) => Threading::Serialized,
         };
+        let threading = options().contains(&"threading").then_some(threading);
         InEffect { threading, memstatus: u8::from(memory_used() != 0) }
     }
 }
