@@ -176,7 +176,7 @@ MS_NS = 1e6
 class Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by
     block; and those of the authors' own `programs` for base and new, where they ran. Of a row that
-    no runner can test, which has a `reason`, theirs are what is judged."""
+    no runner can test, which is `untestable` for a reason, theirs are what is judged."""
 
     claim: int
     group: published.ClaimGroup
@@ -185,7 +185,7 @@ class Draft:
     programs: tuple[str, str] | None = None
     times: tuple[Array, Array] | None = None
     theirs: tuple[Array, Array] | None = None
-    reason: str = ""
+    untestable: str = ""
 
     @property
     def width(self) -> float:
@@ -232,12 +232,15 @@ class Draft:
         return exp(of) if self.scale_ns is None else of * self.scale_ns
 
     def with_figure(self, *logs: float | None) -> Row:
-        """The row with its figure: a log ratio and the ends of its interval."""
+        """The row with its figure, a log ratio and the ends of its interval, and its blocks."""
+        assert self.times is not None
+        both = np.greater(self.times, 0).all(axis=0)
+        row = replace(self.row, blocks=int(np.count_nonzero(both)))
         value, low, high = (None if of is None else self.figure(of) for of in logs)
         if value is None:
-            return self.row
-        name = "difference" if self.row.saves else "ratio"
-        return replace(self.row, **{name: Interval(value, low, high)})
+            return row
+        name = "difference" if row.saves else "ratio"
+        return replace(row, **{name: Interval(value, low, high)})
 
     def size(self, figure: float) -> float:
         """A ratio, or a difference in ns, as a log ratio; see `figure`."""
@@ -286,7 +289,7 @@ def drafted(
             kind=row.kind,
             ends=ends and (ends[0] * unit, ends[1] * unit),
         )
-        draft = Draft(number, group, blank, programs=row.theirs, reason=row.untestable)
+        draft = Draft(number, group, blank, programs=row.theirs, untestable=row.untestable)
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
@@ -323,7 +326,6 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
         draft.row,
         base_time=median(base_times),
         new_time=median(new_times),
-        blocks=int(np.count_nonzero((base_times > 0) & (new_times > 0))),
         verdict=None,
     )
     whole = group.metric == "wall" or series.case(spots[0]).metric == "cold"
@@ -354,15 +356,13 @@ def _beside(run: RunData, draft: Draft) -> Draft:
     if problems:
         return replace(draft, row=replace(draft.row, no_theirs=problems[0]))
     field = PROCESS.get(draft.group.metric, "printed_ns")
-    of = [np.array([e and getattr(e, field) for e in side], dtype=np.float64) for side in sides]
-    base, new = of
-    if not draft.reason:
+    base, new = (np.array([e and getattr(e, field) for e in side], np.float64) for side in sides)
+    if not draft.untestable:
         return replace(draft, theirs=(base, new))
     row = replace(
         draft.row,
         base=f"authors/{draft.programs[0]}",
         new=f"authors/{draft.programs[1]}",
-        blocks=int(np.count_nonzero((base > 0) & (new > 0))),
         verdict=None,
         reason="",
     )
@@ -502,8 +502,8 @@ def _reason(of: Draft, finding: Finding, alone: Position) -> str:
     none, kind, ns, unit = (0, "difference", MS_NS, " ms") if of.row.saves else (1, "ratio", 1, "")
     share = _share(of, finding) if "{share}" in text else ""
     parts = [text.format(share=share, none=none, kind=kind, least=MIN_BLOCKS)]
-    if of.reason:
-        parts.append(f"by the authors' programs, since {of.reason}")
+    if of.untestable:
+        parts.append(f"by the authors' programs, since {of.untestable}")
     if finding.needed > MANY:
         parts.append(f"more than {MANY} blocks would settle it")
     elif finding.needed:
