@@ -4,7 +4,7 @@ cells.
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import inf
 
@@ -15,7 +15,6 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import PlannedCase
-from sqlitmus.catalog.evidence import Evidence
 from sqlitmus.results.claims import (
     Claim,
     Group,
@@ -198,7 +197,7 @@ def _claim(
         rankings=[_ranking(series, each) for each in claim.tables if each.kind == "ranking"],
         threads=[_threads(series, each) for each in claim.tables if each.kind == "scaling"],
         histograms=[_histograms(series, each) for each in claim.tables if each.kind == "histogram"],
-        evidence=_pinned(claim.evidence) if claim.evidence else "",
+        evidence=[*_evidence(claim)],
     )
 
 
@@ -208,11 +207,12 @@ _AS_PINNED = (
 )
 
 
-def _pinned(evidence: Evidence) -> str:
-    return (
-        f"{evidence.repository} at {evidence.commit[:7]} ({evidence.licence}): "
-        f"{counted(len(evidence.files), 'file')}, pinned by their hashes"
-    )
+def _evidence(claim: published.Claim) -> Iterator[str]:
+    if pinned := claim.evidence:
+        files = f"{counted(len(pinned.files), 'file')}, pinned by their hashes"
+        yield f"{pinned.repository} at {pinned.commit[:7]} ({pinned.licence}): {files}"
+    for fact in claim.facts:
+        yield f"checked, as published: {fact.said}"
 
 
 def deciding(groups: Sequence[Group]) -> list[Row]:

@@ -177,9 +177,6 @@ class Claim(Model):
             yield from product(table.cases, table.runners)
 
 
-# The ratio that the words of a publication state.
-
-
 # How far the ratio of two rounded figures may lie from the ratio that a row gives.
 ROUNDING = 0.015
 

@@ -5,6 +5,7 @@ Differences, which it saves, and times are in nanoseconds.
 `problems` say which cells have no figure, and why.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
@@ -211,7 +212,8 @@ class Claim:
     `strip` has the words of the deciding rows in their order, `lessons` the advice for each. Of
     those rows `decisive` is the first of the word that weighs most, and stands in the group of the
     title `place`; `absent` is why others of them are not testable here. `contradicts` names a claim
-    whose publication says otherwise, `evidence` says what the claim pins; "" if none."""
+    whose publication says otherwise, "" if none; `evidence` has what the claim pins, and what its
+    cases were checked to do as published."""
 
     name: str
     title: str
@@ -231,7 +233,7 @@ class Claim:
     threads: list[Threads]
     histograms: list[Histograms]
     contradicts: str = ""
-    evidence: str = ""
+    evidence: Sequence[str] = ()
 
     @property
     def other_work(self) -> list[Row]:

@@ -130,7 +130,7 @@ def test_a_fact_of_what_no_case_has_names_what_there_is() -> None:
 
 
 # What these state is nothing that a case could be held to, or is among their `differences`.
-SILENT = {"mmap", "mmap-none", "batches", "jsonb", "bundled", "releases-node"}
+SILENT = {"jsonb", "bundled", "releases-node"}
 
 
 def test_a_claim_without_the_authors_programs_states_two_facts_at_least() -> None:

@@ -448,8 +448,8 @@ def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     yield "Hypothesis", claim.hypothesis
     yield "Source", claim.source
     yield "Published on", claim.published_on
-    if claim.evidence:
-        yield "Evidence", claim.evidence
+    for text in claim.evidence:
+        yield "Evidence", text
     yield "Here", "; ".join(claim.here)
     for text in claim.differences:
         yield "Different here", text
