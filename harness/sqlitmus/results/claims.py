@@ -5,7 +5,6 @@ Differences, which it saves, and times are in nanoseconds.
 `problems` say which cells have no figure, and why.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
@@ -233,7 +232,7 @@ class Claim:
     threads: list[Threads]
     histograms: list[Histograms]
     contradicts: str = ""
-    evidence: Sequence[str] = ()
+    evidence: list[str] = field(default_factory=list[str])
 
     @property
     def other_work(self) -> list[Row]:
