@@ -231,8 +231,8 @@ class Claim:
     rankings: list[Ranking]
     threads: list[Threads]
     histograms: list[Histograms]
+    evidence: list[str]
     contradicts: str = ""
-    evidence: list[str] = field(default_factory=list[str])
 
     @property
     def other_work(self) -> list[Row]:
