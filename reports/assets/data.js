@@ -26,6 +26,11 @@ export function spreadOut(data) {
   return data;
 }
 
+/** Whether the run's plan holds a case's cell of this runner. */
+export function planned(item, runner) {
+  return item.outcomes[runner] !== "a";
+}
+
 /** The place of the runner that the others are compared with. */
 export function referenceOf(data, state) {
   return data.runners.findIndex(([name]) => name === state.ref);

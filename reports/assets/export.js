@@ -1,5 +1,5 @@
 // The page's data as files.
-import { comparison, samples, triple } from "./data.js";
+import { comparison, planned, samples, triple } from "./data.js";
 
 /** A CSV line; texts that a spreadsheet would take for a formula get an apostrophe. */
 export function csvLine(values) {
@@ -14,10 +14,12 @@ export function csvLine(values) {
 
 const round = (x) => (x == null ? null : Number(x.toPrecision(6)));
 
-function* cells(data) {
-  for (const item of data.cases) {
-    for (const [runner, [name]] of data.runners.entries()) yield { item, runner, name };
-  }
+const cells = (data) => data.cases.flatMap((item) => cellsOf(data, item));
+
+function cellsOf(data, item) {
+  return data.runners.flatMap(([name], runner) =>
+    planned(item, runner) ? [{ item, runner, name }] : [],
+  );
 }
 
 function* comparisons(data) {
@@ -91,7 +93,7 @@ function reportJson(data) {
     axes: item.axes,
     metric: item.metric,
     unit: item.unit,
-    cells: data.runners.map(([name], runner) => ({
+    cells: cellsOf(data, item).map(({ runner, name }) => ({
       runner: name,
       outcome: data.outcomes[item.outcomes[runner]][0],
       time_ns: triple(item.time, runner),

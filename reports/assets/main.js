@@ -6,7 +6,7 @@ import { addCardTools } from "./cardcopy.js";
 import { caseBody, caseElement, light, paintTimes } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
-import { spreadOut } from "./data.js";
+import { planned, spreadOut } from "./data.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
@@ -94,7 +94,9 @@ function freshen(details) {
     wireParts(details);
     addCardTools(details, data.run);
   }
-  const shown = [...selected.runners].sort((a, b) => a - b);
+  const shown = [...selected.runners]
+    .filter((runner) => planned(data.cases[index], runner))
+    .sort((a, b) => a - b);
   paintTimes(details, data, state, shown);
   details.querySelector(".plots").innerHTML = plots(data, index, shown, state.unit);
 }

@@ -1,5 +1,5 @@
 // Which cases and runners the reader's filter leaves, and showing just those.
-import { comparison, referenceOf } from "./data.js";
+import { comparison, planned, referenceOf } from "./data.js";
 import { facts, matches, parse, unknownKeys } from "./filter.js";
 
 let known = null;
@@ -18,7 +18,9 @@ export function select(data, state) {
     if (!wanted(state.group, item.group) || !wanted(state.profile, item.axes.profile)) return;
     const mine = [...data.runners.keys()].filter(
       (runner) =>
-        wanted(state.runner, data.runners[runner][0]) && matches(terms, known[index][runner]),
+        planned(item, runner) &&
+        wanted(state.runner, data.runners[runner][0]) &&
+        matches(terms, known[index][runner]),
     );
     if (!mine.length) return;
     if (state.decided && !mine.some((r) => comparison(data, item, r, reference)?.decided)) {
@@ -60,7 +62,7 @@ export function show({ cases, runners, hits }) {
   for (const group of document.querySelectorAll("#cases .group")) {
     group.hidden = !group.querySelector("details.case:not([hidden])");
   }
-  for (const fold of document.querySelectorAll(".fold:has(tr[data-c]):not(:has(#grid))")) {
+  for (const fold of document.querySelectorAll(".fold:has(tr[data-c])")) {
     fold.hidden = !fold.querySelector("tr[data-c]:not([hidden])");
   }
 }

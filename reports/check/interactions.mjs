@@ -286,6 +286,43 @@ const compare = [
   ),
 ];
 
+const claims = [
+  steps(
+    "a line of the answer opens its claim, and a row of that its case",
+    `const link = [...document.querySelectorAll("#answer a[href^='#claim-']")].at(-1);
+		link.click(); await frame();
+		const claim = document.querySelector(link.getAttribute("href"));
+		if (!(await until(() => claim.closest("details")?.open && claim.closest("details").querySelector("table")))) return "the claim is closed";
+		const row = claim.closest("details").querySelector("tbody a[href^='#c-']");
+		row.click(); await frame();
+		const body = document.querySelector(row.getAttribute("href"));
+		if (!body.closest("details").open || !body.checkVisibility()) return "its row's case is closed";
+		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
+		$("reset").click();`,
+  ),
+  steps(
+    "the filter picks cases of the list and says how many",
+    `const mine = () => [...document.querySelectorAll("#list details.case")].filter((one) => !one.hidden && !one.closest("[hidden]"));
+		const item = data.cases[0];
+		set("q", "scenario:" + item.scenario, "input");
+		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
+		if (mine().length !== want) return mine().length + " cases instead of " + want;
+		const said = want < data.cases.length ? want + " of " + data.cases.length : "";
+		if (!$("count").textContent.startsWith(said)) return "count: " + $("count").textContent;
+		set("q", "", "input");
+		if (mine().length !== data.cases.length) return "cases stay hidden";`,
+  ),
+  steps(
+    "an address opens its case in the list, with charts",
+    `const timed = data.cases.findLastIndex((c) => c.outcomes.includes("k"));
+		const details = document.querySelector("#list details.case[data-c='" + timed + "']");
+		location.hash = "case=" + encodeURIComponent(data.cases[timed].id);
+		if (!(await until(() => details.open && details.querySelector(".plots svg")))) return "no charts drawn";
+		if (!details.checkVisibility()) return "its group is closed";
+		$("reset").click();`,
+  ),
+];
+
 const both = [
   steps(
     "keys: / goes to the filter, ? opens help",
@@ -307,8 +344,8 @@ const both = [
 		URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click;
 		const [cells, pairs, samples, json] = await Promise.all(texts);
 		const lines = cells.trimEnd().split("\\r\\n").length - 1;
-		const want = data.cases.length * data.runners.length;
-		if (lines < want) return lines + " lines for " + want + " cells";
+		const want = data.cases.reduce((sum, item) => sum + item.outcomes.replaceAll("a", "").length, 0);
+		if (lines !== want) return lines + " lines for " + want + " cells";
 		if (JSON.parse(json).cases.length !== data.cases.length) return "cases missing from the JSON";
 		if (!pairs.includes("materially") && !pairs.includes("not ") && pairs.split("\\n").length < 3) return "no comparisons";
 		if (samples.split("\\n").length < 3) return "no samples";`,
@@ -488,6 +525,6 @@ export const interactions = {
   merged,
   suite: [...suite, ...both, ...decision],
   compare: [...compare, ...both],
-  claims: [...suite, ...both],
+  claims: [...claims, ...both],
   advise: [], // one runner: there is nothing to compare it with, choose or sort
 };

@@ -463,7 +463,8 @@ def build_cells(
     measures: dict[str, list[list[Measure | None]]],
     compared: Sequence[Comparisons],
 ) -> list[list[Cell]]:
-    """The cells of each case, in the order of the plan's runners.
+    """The cells of each case that the plan holds, and those of runners that are not here, in the
+    order of the plan's runners.
 
     Per case and runner, `measures` are its figures by name; `compared` are the comparisons of each
     case.
@@ -484,6 +485,8 @@ def build_cells(
         planned = run.plan.counts.get(case.id, {})
         over_floor = compared[c].against(run.plan.floor) if run.plan.floor else {}
         for r, runner in enumerate(run.plan.runners):
+            if runner.missing is None and runner.name not in run.plan.cells.get(case.id, ()):
+                continue
             place = c * n_runners + r
             outcome = outcomes.outcome[c][r]
             check = run.checks.get((case.id, runner.name))

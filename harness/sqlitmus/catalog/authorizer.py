@@ -6,10 +6,12 @@ database that it was written for and no other file.
 
 import re
 import sqlite3
+import tomllib
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 from typing import Literal
 
 from sqlitmus.vocabulary.errors import UsageError
@@ -27,75 +29,22 @@ class Origin(IntEnum):
     QUERY = 2  # a workload's statement, or its query for parameters
 
 
-_ATTACHES = (
-    "attaches another database, and only a copy of its own may be reached; put the tables that it "
-    "needs into that one"
-)
-_ALTERS = "; leave the schema as it is, and make what you need in the database before"
-_MAKES = {"CREATE": "creates", "DROP": "drops"}
-_KINDS = {
-    "INDEX": "an index",
-    "TABLE": "a table",
-    "TRIGGER": "a trigger",
-    "VIEW": "a view",
-    "VTABLE": "a virtual table",
-}
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # What is refused, since which origin, and in which words.
 _ACTIONS: dict[int, tuple[Origin, str]] = {
-    sqlite3.SQLITE_ATTACH: (Origin.CATALOGUE, _ATTACHES),
-    sqlite3.SQLITE_DETACH: (
-        Origin.CATALOGUE,
-        "detaches a database, and there is only its own; take it out",
-    ),
-    sqlite3.SQLITE_ALTER_TABLE: (Origin.RESET, f"alters a table{_ALTERS}"),
-    **{
-        action: (Origin.RESET, f"{does} {kind}{_ALTERS}")
-        for verb, does in _MAKES.items()
-        for name, kind in _KINDS.items()
-        for temporary in ("", "TEMP_")
-        if (action := getattr(sqlite3, f"SQLITE_{verb}_{temporary}{name}", None)) is not None
-    },
-    sqlite3.SQLITE_TRANSACTION: (
-        Origin.QUERY,
-        "begins or ends a transaction; use the key transaction",
-    ),
-    sqlite3.SQLITE_SAVEPOINT: (Origin.QUERY, "uses a savepoint; use the key transaction"),
+    getattr(sqlite3, f"SQLITE_{action}"): (Origin[origin], words)
+    for origin, actions in _TABLE["actions"].items()
+    for names, words in actions.items()
+    for action in names.split()
 }
 _VACUUM_INTO = "it writes another file by VACUUM INTO; VACUUM alone stays within the database"
 
-# Functions that reach files or load code. SQLite itself has two of them, its shell the others.
-_FUNCTIONS = {"edit", "fts3_tokenizer", "load_extension", "readfile", "writefile", "zipfile"}
-# Modules of virtual tables that keep to the database.
-_OWN = "dbstat fts3 fts3tokenize fts4 fts4aux fts5 fts5vocab geopoly rtree rtree_i32"
-_MODULES = set(_OWN.split())
-# Pragmas that keep to the connection and its database. Limits of the heap are not among them: they
-# would be the harness's own.
-_LOOKING = (
-    "foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check "
-    "quick_check table_info table_list table_xinfo"
+_FUNCTIONS, _MODULES, _ACTING = (
+    set(_TABLE[name].split()) for name in ("functions", "modules", "acting")
 )
-_UNDOING = (
-    "defer_foreign_keys foreign_keys ignore_check_constraints incremental_vacuum optimize "
-    "recursive_triggers shrink_memory wal_checkpoint"
-)
-_SETTING = (
-    "analysis_limit application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill "
-    "case_sensitive_like cell_size_check checkpoint_fullfsync encoding fullfsync journal_mode "
-    "journal_size_limit legacy_alter_table locking_mode max_page_count mmap_size page_size "
-    "query_only read_uncommitted reverse_unordered_selects secure_delete synchronous temp_store "
-    "threads trusted_schema user_version wal_autocheckpoint"
-)
-# Up to which origin a pragma may get a value.
 _PRAGMAS = {
-    name: origin
-    for origin, names in (
-        (Origin.QUERY, _LOOKING),
-        (Origin.RESET, _UNDOING),
-        (Origin.CATALOGUE, _SETTING),
-    )
-    for name in names.split()
+    name: Origin[origin] for origin, names in _TABLE["pragmas"].items() for name in names.split()
 }
-_ACTING = {"incremental_vacuum", "optimize", "shrink_memory", "wal_checkpoint"}  # without a value
 _WRITES: dict[int, Literal["insert", "update", "delete"]] = {
     sqlite3.SQLITE_INSERT: "insert",
     sqlite3.SQLITE_UPDATE: "update",

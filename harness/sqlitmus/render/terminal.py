@@ -1,7 +1,7 @@
 """A document as text for a terminal: ids and numbers stay whole, only texts wrap."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import groupby
 
@@ -41,6 +41,7 @@ STYLES = {
     "turned": "red",
 }
 TONES = {"": "", "dim": "dim", "problem": "yellow"}
+MOST_ROWS = 20  # of a brief table; the others are named
 NEVER_LEFT_OUT = {"problems", "missing"}  # wrong or failed cells, and runners that are not here
 ASCII = {
     "×": "x",
@@ -138,7 +139,7 @@ class Printer:
                     yield self._listed(f"{table.folded.count}:", table.folded.names)
             elif table.every_row:
                 yield from (Text(), _line(table.title, "bold"))
-                yield from self._table(table)
+                yield from self._first(table)
         yield Text()
         if document.notices:
             gists = " \u00b7 ".join(notice.gist for notice in document.notices)
@@ -147,10 +148,10 @@ class Printer:
         for section in document.sections:
             if section.id in NEVER_LEFT_OUT:
                 yield from self._section(section)
-        marks = {cell.mark for table in tables for row in table.rows for cell in row.cells}
+        marks = {c.mark.symbol for t in tables for row in t.rows for c in row.cells if c.mark}
         for block in document.foot:
             if isinstance(block, Legend):
-                used = [entry for entry in block.entries if entry.mark in marks]
+                used = [e for e in block.entries if any(e.mark.symbol in mark for mark in marks)]
                 yield from self._block(Legend(used))
 
     def _section(self, section: Section) -> Iterator[RenderableType]:
@@ -195,6 +196,12 @@ class Printer:
             yield self._listed(f"{table.folded.count}:", table.folded.names)
         else:
             yield _line(f"{table.folded.count}; the HTML shows them", "dim")
+
+    def _first(self, table: Table) -> Iterator[RenderableType]:
+        """The first rows of a table, and the names of the others."""
+        yield from self._table(replace(table, rows=table.rows[:MOST_ROWS]))
+        if names := [row.head.text for row in table.rows[MOST_ROWS:]]:
+            yield self._listed(f"{len(names)} more:", names)
 
     def _listed(self, before: str, parts: Sequence[str]) -> Text:
         """The parts after each other, separated by commas, none of them broken over lines."""

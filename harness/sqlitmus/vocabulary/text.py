@@ -27,12 +27,15 @@ def some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
-def by_value(values: Mapping[str, str]) -> str:
-    """`1: a and b; 2: c`, the names gathered under the value they share."""
+def by_value(values: Mapping[str, str], most: int = 1_000) -> str:
+    """`1: a and b; 2: c`, the names gathered under the value they share; of more values than `most`
+    the first, how many there are besides, and the first few names of each."""
     holders: dict[str, list[str]] = {}
     for name, value in values.items():
         holders.setdefault(value, []).append(name)
-    return "; ".join(f"{value}: {listed(names)}" for value, names in holders.items())
+    write, more = (listed, []) if len(holders) <= most else (some, [f"{len(holders) - most} more"])
+    parts = [f"{value}: {write(names)}" for value, names in holders.items()]
+    return "; ".join([*parts[:most], *more])
 
 
 def quoted(name: str) -> str:

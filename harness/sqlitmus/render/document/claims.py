@@ -1,7 +1,7 @@
 """Published claims as a document: what was said and what came out here, then tables of cells."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from typing import TypeVar
@@ -25,7 +25,6 @@ from sqlitmus.render.document.model import (
     Table,
 )
 from sqlitmus.render.document.model import Row as TableRow
-from sqlitmus.render.document.suite import matrix, scatter
 from sqlitmus.results.claims import (
     Band,
     Claim,
@@ -49,12 +48,14 @@ FOLD = 10
 APART = 1.02
 
 
-def rows_of(ident: str, group: Group) -> Section:
-    """The rows of a group; of many, those that decide nothing are folded."""
+def rows_of(ident: str, group: Group, links: Mapping[str, str]) -> Section:
+    """The rows of a group, with the `links` to cases by id; of many, those that decide nothing are
+    folded."""
     many = len(group.rows) > FOLD
-    shown = [row_of(row, group) for row in group.rows if row.key or not many]
+    shown = [row_of(row, group, links) for row in group.rows if row.key or not many]
     rest = [row for row in group.rows if many and not row.key]
-    folded = Folded(tally(rest), [row_of(row, group) for row in rest], "rows") if rest else None
+    below = [row_of(row, group, links) for row in rest]
+    folded = Folded(tally(rest), below, "rows") if rest else None
     kind = "small" if group.metric == "file" else "fast"
     here = Column("here", f"× as {kind} here [95 %]")
     if group.compare == "difference":
@@ -76,7 +77,7 @@ def _has_theirs(group: Group) -> bool:
     return any(row.theirs or row.no_theirs for row in group.rows)
 
 
-def row_of(row: Row, group: Group) -> TableRow:
+def row_of(row: Row, group: Group, links: Mapping[str, str]) -> TableRow:
     """A row of a group: a ratio or a difference, and what was published."""
     word = row.verdict
     text = word or (f"no {group.compare} was published" if row.figure else "not measured")
@@ -87,7 +88,7 @@ def row_of(row: Row, group: Group) -> TableRow:
     if word:
         verdict = replace(verdict, mark=symbols.mark(word), style=word.style)
     return TableRow(
-        Head(row.name),
+        Head(row.name, link=links.get(row.new.rpartition("/")[0], "")),
         [
             Cell(row.runner),
             published(row),
@@ -343,18 +344,18 @@ def build(report: Report) -> Document:
     ]
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
-    cells = replace(matrix(report), detail=True)
-    sections = [*(_claim(claim, report.claims) for claim in report.claims), cells, scatter(report)]
+    links = {case.id: f"c-{number}" for number, case in enumerate(report.cases)}
+    sections = [_claim(claim, report.claims, links) for claim in report.claims]
     document = parts.document(report, facts, sections, reading)
     return replace(document, answers=answers(report.claims))
 
 
 def answers(claims: Sequence[Claim]) -> Table:
     """A line for each claim by its short name, those of a word beside each other: the signs of its
-    rows, and of the row that decides its word, what was published, and what came out here."""
+    rows, and of its deciding row the word, what was published, and what came out here."""
     columns = [
         Column("strip", "rows", "text"),
-        Column("word", "the row that decides", "text"),
+        Column("word", "deciding row", "text"),
         Column("published", "published"),
         Column("here", "here [95 %]"),
     ]
@@ -362,7 +363,7 @@ def answers(claims: Sequence[Claim]) -> Table:
         TableRow(
             Head(claim.name, link=f"claim-{claim.name}"),
             [
-                Cell(mark=Mark(*("".join(getattr(w, of) for w in claim.strip) for of in MARK))),
+                Cell(mark=Mark(*(strip(claim, of) for of in MARK))),
                 Cell(word.short, mark=symbols.mark(word), style=word.style, emphasis="strong"),
                 replace(published(claim.decisive), note=""),
                 here(claim.decisive),
@@ -377,6 +378,14 @@ def answers(claims: Sequence[Claim]) -> Table:
 
 
 MARK = ("symbol", "ascii")
+
+
+def strip(claim: Claim, of: str) -> str:
+    """A sign for each row that decides, as symbols or ASCII; of many, how many there are of each:
+    `14■ 1◪ 11□`."""
+    if len(claim.strip) <= FOLD:
+        return "".join(getattr(word, of) for word in claim.strip)
+    return " ".join(f"{number}{getattr(word, of)}" for word, number in claim.counts.items())
 
 
 def outcome(claim: Claim) -> str:
@@ -405,8 +414,11 @@ def other_work(row: Row) -> str:
     )
 
 
-def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
-    sections = [rows_of(f"claim-{claim.name}-{n}", group) for n, group in enumerate(claim.groups)]
+def _claim(claim: Claim, every: Sequence[Claim], links: Mapping[str, str]) -> Section:
+    sections = [
+        rows_of(f"claim-{claim.name}-{place}", group, links)
+        for place, group in enumerate(claim.groups)
+    ]
     sections += [cells_of(claim, r, ends(r), ranking(r)) for r in claim.rankings]
     for each in claim.threads:
         what = "operations per second" if each.rates else METRICS[each.metric]

@@ -241,15 +241,20 @@ DURABILITY_LEAD = (
 
 
 def durability_section(report: Report) -> Iterator[Section]:
-    """A row per write case, if it is known of any whether its syncs were counted."""
-    rows = [
-        Row(head, [_cell(cells.get(runner.name)) for runner in report.runners])
+    """A row per write case and a column per runner that writes, if it is known of any whether its
+    syncs were counted."""
+    cases = [
+        (head, {cell.runner: cell for cell in case.cells if cell.syncs or cell.uncounted})
         for case, head in headed(report.cases)
-        if in_words(case)
-        for cells in ({cell.runner: cell for cell in case.cells},)
+    ]
+    writers = {name for _, cells in cases for name in cells}
+    columns = [Column(r.name, r.name) for r in report.runners if r.name in writers]
+    rows = [
+        Row(head, [_cell(cells.get(column.id)) for column in columns])
+        for head, cells in cases
+        if cells
     ]
     if rows:
-        columns = [Column(runner.name, runner.name) for runner in report.runners]
         table = Table("syncs", CASE, columns, rows, matrix=True)
         name, finding = "Syncs per transaction", _synced(report)
         yield Section("syncs", name, [DURABILITY_LEAD], [table], finding=finding)
@@ -277,7 +282,7 @@ def in_words(case: Case) -> str:
 
 
 def _cell(cell: Measured | None) -> Cell:
-    if cell is None or not (cell.syncs or cell.uncounted):
+    if cell is None:
         return NONE
     if cell.syncs is None:
         return Cell("not counted", style="na", emphasis="aside", tooltip=cell.uncounted or "")
@@ -311,10 +316,10 @@ def detail_sections(report: Report, trust: list[str]) -> list[Section]:
         nav="Method",
         finding=f"95 % intervals over {counted(report.blocks_complete, 'block')}",
     )
+    drivers = [] if report.claims else [*scaling(report), *overhead(report)]
     return [
         Section("cases", "Case by case", [CASES], [cases], detail=True, nav="Cases"),
-        *scaling(report),
-        *overhead(report),
+        *drivers,
         conditions_section(report, trust),
         provenance_section(report),
         *([method] if report.method else []),

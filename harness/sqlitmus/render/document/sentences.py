@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from statistics import geometric_mean
 from string import Formatter
@@ -113,9 +114,9 @@ WRITE: dict[str, Callable[[Any], str]] = {
     "some": some,
     "or": " or ".join,
     "first": lambda names: names[0],
-    "by value": by_value,
+    "by value": partial(by_value, most=6),
     "by name": lambda values: "; ".join(f"{name} in {value}" for name, value in values.items()),
-    "in brackets": lambda values: listed([f"{n} ({value})" for n, value in values.items()]),
+    "in brackets": lambda values: some([f"{n} ({value})" for n, value in values.items()]),
 }
 
 

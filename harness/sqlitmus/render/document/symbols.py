@@ -36,7 +36,7 @@ OUTCOMES: dict[CellOutcome, OutcomeWord] = {
 }
 
 
-ABSENT = OutcomeWord("a", "not planned", "this run's plan does not hold that cell")
+ABSENT = OutcomeWord("a", "", "this run's plan does not hold that cell")
 STEADINESS: dict[Steadiness, str] = {
     "flat": "as fast in its first iteration as in its last",
     "warm-up": "it grew faster, then steady; the slow iterations are left out",

@@ -67,7 +67,7 @@ def render(report: Report) -> str:
 
 def question_first(document: Document) -> Document:
     """What answers the question first, and the rest folded. Around a matrix, whose rows of groups
-    are the summary and in which cases open, that is the matrix, unless it is a detail."""
+    are the summary and in which cases open, that is the matrix."""
     matrix = any("matrix" in {chart.kind for chart in s.charts} for s in document.sections)
     sections = [
         replace(
@@ -78,7 +78,7 @@ def question_first(document: Document) -> Document:
         for section in document.sections
         if section.id != SUMMARY or not matrix
     ]
-    return replace(document, sections=sorted(sections, key=lambda s: s.id != "matrix" or s.detail))
+    return replace(document, sections=sorted(sections, key=lambda s: s.id != "matrix"))
 
 
 def printed(
