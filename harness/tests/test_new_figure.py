@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.cli.export import text_of
+from sqlitmus.export.formats import export_of
 from sqlitmus.export.model import export_model
-from sqlitmus.export.rows import export_of
 from sqlitmus.results import machines
 from sqlitmus.run.processes import launch
 from sqlitmus.vocabulary import figures

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path, PureWindowsPath
 from typing import Literal
 
@@ -19,6 +20,7 @@ from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import confined
 from sqlitmus.catalog.scenario import Encoding, Fixture
 from sqlitmus.catalog.scenario import Generator as scenario_Generator
+from sqlitmus.machine import system
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -115,6 +117,19 @@ def folder_of(database: Path) -> Path:
 def bytes_of_files(database: Path) -> int:
     """What the files beside `database` take on a disk that gives out blocks of 4,096 bytes."""
     return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in folder_of(database).iterdir())
+
+
+def into_page_cache(database: Path) -> None:
+    """Read a database and the files beside it, where half of the free memory holds them: else the
+    first of those that read it would wait for the disk."""
+    folder = folder_of(database)
+    files = [database, *(folder.iterdir() if folder.is_dir() else ())]
+    if sum(file.stat().st_size for file in files) > (system.free_memory() or inf) / 2:
+        return
+    for file in files:
+        with file.open("rb", buffering=0) as stream:
+            while stream.read(2**20):
+                pass
 
 
 def put_files(path: Path, database: Path, query: str) -> None:

@@ -1,4 +1,4 @@
-"""The command line: one module per command; errors leave here as one message and an exit code.
+"""The command line: a module per command or two; errors leave here as one message and an exit code.
 
 Imports: vocabulary, machine, catalog, store, workload, run, results, analysis, compare, machines,
 render, export.
@@ -59,16 +59,14 @@ def register(to: typer.Typer) -> None:
         merge,
         report,
         run,
-        schema,
         selftest,
-        verify,
         workload,
     )
 
     to.command(name="list")(list_.list_)
     for add in (doctor.doctor, doctor.version, run.run, compare.compare, claims.claims,
-                workload.workload, advise.advise, selftest.selftest, verify.verify, report.report,
-                merge.merge, export.export, schema.schema):  # fmt: skip
+                workload.workload, advise.advise, selftest.selftest, doctor.verify, report.report,
+                merge.merge, export.export, export.schema):  # fmt: skip
         to.command()(add)
 
 

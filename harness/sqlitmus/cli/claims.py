@@ -17,6 +17,7 @@ from sqlitmus.cli.options import (
     check_format,
     finish,
     save,
+    show,
     tell,
     watched,
     with_options,
@@ -168,7 +169,7 @@ def claims(
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles
-    from sqlitmus.catalog import definitions, evidence
+    from sqlitmus.catalog import definitions, published
     from sqlitmus.run import session
 
     check_format(format_)
@@ -192,7 +193,7 @@ def claims(
         tools, subjects = given(build, catalog, tools)
         chosen = with_builds(chosen)
     pinned = {claim.name: claim.evidence for claim in chosen if claim.evidence}
-    sources = evidence.matching(pinned, source or [])
+    sources = published.matching(pinned, source or [])
     options = replace(
         options,
         kind="claims",
@@ -223,7 +224,6 @@ def _begin(folder: Path, names: list[str]) -> None:
 
 
 def _list(chosen: list[Claim], *, as_json: bool) -> None:
-    from sqlitmus.cli.list_ import show
 
     show(
         [

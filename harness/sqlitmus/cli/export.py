@@ -1,4 +1,4 @@
-"""`./just export`."""
+"""`./just export` and `./just schema`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,9 @@ from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
     from sqlitmus.results.report import Report
+import json
+from functools import cache
+from typing import Any
 
 FORMATS = ("csv", "claims-csv", "json", "markdown", "bmf", "gha-benchmark")
 
@@ -39,7 +42,6 @@ def export(
 ) -> None:
     """Write a run's figures in a form that other tools read."""
     from sqlitmus.export.model import ClaimRow, described, row_model
-    from sqlitmus.export.rows import reports_of
     from sqlitmus.store.folder import latest
 
     check_format(format_, FORMATS)
@@ -51,11 +53,33 @@ def export(
     write(text_of(reports_of(run or latest(paths.RESULTS), reference), format_, limit), output)
 
 
+def reports_of(directory: Path, reference: str | None) -> list[tuple[str, "Report"]]:
+    """Each machine's name with its report; runs from before machines had names are `unnamed`.
+
+    Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
+    """
+    from sqlitmus.analysis import analyse, load_file
+    from sqlitmus.machines.merge import merged
+    from sqlitmus.machines.report import machine_report, reference_of
+    from sqlitmus.store.file import check_file
+
+    file = check_file(directory)
+    several = merged(file)
+    if several is None:
+        run = load_file(file)
+        return [(run.plan.machine or "unnamed", analyse(run, reference))]
+    against = reference_of(several, reference)
+    return [
+        (machine.name, machine_report(several.file, machine, against)[1])
+        for machine in several.machines
+    ]
+
+
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
     """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
     from sqlitmus.export import formats
+    from sqlitmus.export.formats import export_of
     from sqlitmus.export.model import ClaimRow, row_model
-    from sqlitmus.export.rows import export_of
 
     if format_ == "markdown":
         return formats.render_markdown(reports, limit or formats.LIMIT)
@@ -75,3 +99,45 @@ def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None
     return json_text(
         (formats.render_bmf if format_ == "bmf" else formats.render_gha_benchmark)(exported.rows)
     )
+
+
+def schema(
+    name: Annotated[
+        str, typer.Argument(help="job, result, describe, plan, verified, detail or export.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
+    ] = None,
+) -> None:
+    """Print a JSON Schema: the contract's, of what a run's file has as JSON, or of an export."""
+    by_name = schemas()
+    if name not in by_name:
+        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(by_name)}")
+    write(json.dumps(by_name[name], indent=1, ensure_ascii=False) + "\n", output)
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """All schemas by name."""
+    from sqlitmus.catalog.plan import Plan
+    from sqlitmus.export.model import export_model
+    from sqlitmus.store.file import Verified
+    from sqlitmus.vocabulary.contract import Description, Job, Result
+    from sqlitmus.vocabulary.detail import Detail
+
+    models = {
+        "job": Job,
+        "result": Result,
+        "describe": Description,
+        "plan": Plan,
+        "verified": Verified,
+        "detail": Detail,
+        "export": export_model(),
+    }
+    return {
+        name: {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **model.model_json_schema(),
+        }
+        for name, model in models.items()
+    }

@@ -1,7 +1,6 @@
 """`./just list`."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from io import StringIO
 from math import ceil
 from typing import Annotated
@@ -11,15 +10,11 @@ import typer
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.choose import choose, mode_of
-from sqlitmus.cli.options import tell
+from sqlitmus.cli.options import Rows, Value, show
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.pragmas import with_keys
-from sqlitmus.vocabulary.text import json_text, one_line
-
-Value = str | int | None | list[str] | Mapping[str, str | list[str]]
-Rows = Sequence[Mapping[str, Value]]
 
 
 def list_(
@@ -42,35 +37,6 @@ def list_(
     if what not in listings:
         raise UsageError(f"there is no listing {what!r}; expected one of {', '.join(listings)}")
     show(listings[what](), as_json=json_)
-
-
-def show(rows: Rows, *, as_json: bool) -> None:
-    """Print rows as a table, or that there are none; or as JSON."""
-    if as_json:
-        tell(json_text(json.dumps(rows, indent=1, ensure_ascii=False)))
-        return
-    if not rows:
-        tell("there are none")
-        return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(one_line(_text(value))) for value in row.values()))
-    Console().print(table)
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_text(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return " | ".join(value)
-    return str(value or "")
 
 
 def _scenarios() -> Rows:

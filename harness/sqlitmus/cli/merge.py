@@ -47,8 +47,7 @@ def merge(
     from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
     from sqlitmus.machines.merge import merged as merged_of
-    from sqlitmus.machines.report import merged_report
-    from sqlitmus.machines.survey import reference_of, surveys
+    from sqlitmus.machines.report import merged_report, reference_of, surveys
     from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import free_moment
 

@@ -1,11 +1,12 @@
 """What commands share: options and their parsers, and where their output goes."""
 
+import json
 import os
 import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, replace
 from functools import partial, wraps
@@ -19,7 +20,7 @@ from sqlitmus.machine import plainfiles
 from sqlitmus.run.plan.options import NOT_IN_NAMES, Options
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
-from sqlitmus.vocabulary.text import visible
+from sqlitmus.vocabulary.text import json_text, one_line, visible
 
 if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
@@ -42,6 +43,8 @@ Weights = Annotated[
     ),
 ]
 
+Value = str | int | None | list[str] | Mapping[str, str | list[str]]
+Rows = Sequence[Mapping[str, Value]]
 Command = Callable[..., None]
 
 
@@ -133,6 +136,35 @@ def tell(text: str) -> None:
 def warn(text: str) -> None:
     """Print lines on stderr, without what drives a terminal."""
     print(visible(text), file=sys.stderr)
+
+
+def show(rows: Rows, *, as_json: bool) -> None:
+    """Print rows as a table, or that there are none; or as JSON."""
+    if as_json:
+        tell(json_text(json.dumps(rows, indent=1, ensure_ascii=False)))
+        return
+    if not rows:
+        tell("there are none")
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(_text(value))) for value in row.values()))
+    Console().print(table)
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_text(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return " | ".join(value)
+    return str(value or "")
 
 
 def _replace(file: Path, text: str) -> None:

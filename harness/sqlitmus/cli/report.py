@@ -70,8 +70,7 @@ def report(
 
 def _merged(merged: "Merged", machine: str | None, format_: str, reference: str | None) -> str:
     """A merged run's report, or that of one of its machines."""
-    from sqlitmus.machines.report import merged_report
-    from sqlitmus.machines.survey import machine_report, reference_of, surveys
+    from sqlitmus.machines.report import machine_report, merged_report, reference_of, surveys
     from sqlitmus.render.html.page import pack
 
     if machine is None:

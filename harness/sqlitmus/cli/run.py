@@ -8,7 +8,7 @@ import typer
 
 from sqlitmus.catalog import definitions, presets
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import Explain, Weights, finish, watched, with_options
+from sqlitmus.cli.options import Explain, Weights, finish, show, watched, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress, clock
 from sqlitmus.vocabulary import paths
@@ -107,7 +107,6 @@ def _check(*kinds: bool) -> None:
 
 def foretell(options: Options, catalog: Catalog, tools: paths.Tools) -> None:
     """Print what a new run takes of each runner, and of all."""
-    from sqlitmus.cli.list_ import show
     from sqlitmus.run.plan.planning import outlook
 
     rows = [

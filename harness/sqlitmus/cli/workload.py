@@ -51,7 +51,7 @@ def workload(
     """Measure your own queries on your own database, and say which runner serves them best."""
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, fixture
-    from sqlitmus.cli.verify import compare
+    from sqlitmus.cli.doctor import compare
     from sqlitmus.compare.subject import with_subjects
     from sqlitmus.run import session
     from sqlitmus.workload import scenarios

@@ -1,6 +1,6 @@
 """Merges and analyses runs of several machines.
 
-`merge` runs into one file · `survey` one machine each · `report` all of them.
+`merge` runs into one file · `report` surveys each machine, and says what holds on which.
 
 Imports: vocabulary, stats, machine, catalog, store, results, analysis.
 """

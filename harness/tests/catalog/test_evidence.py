@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import claims, definitions
-from sqlitmus.catalog.evidence import Evidence, Fact, Program, matching
 from sqlitmus.catalog.jobs import work
+from sqlitmus.catalog.published import Evidence, Fact, Program, matching
 from sqlitmus.vocabulary import paths
 from tests.known import KNOWN
 from tests.refusals import refused

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.export.rows import export_of, reports_of
+from sqlitmus.cli.export import reports_of
+from sqlitmus.export.formats import export_of
 from sqlitmus.store.folder import point_latest
 from tests.analysis.runs import Json, checks, plan, write
 from tests.cli.calling import Call, data, refusals

@@ -7,14 +7,7 @@ from textwrap import dedent
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.fakes.clone import (
-    SCENARIOS,
-    Clone,
-    Done,
-    long_enough,
-    measured_order,
-    planned_order,
-)
+from tests.fakes.clone import SCENARIOS, Clone, Done, long_enough, measured_order, planned_order
 
 BROKEN = [
     *("bad-json", "crash", "failed", "foreign-json", "killed", "no-digest", "pragma-not-taken"),

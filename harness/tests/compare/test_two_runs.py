@@ -15,8 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 from bootstrap.context import Context, Settings
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
+from sqlitmus.compare.comparison import compare_runs
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
-from sqlitmus.compare.two_runs import compare_runs
 from sqlitmus.vocabulary.paths import Tools
 from tests.analysis.runs import (
     Contrast,

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus.cli.schema import schemas
+from sqlitmus.cli.export import schemas
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import LEVELS, Job, Level, levels
 from tests.contract.performed import VECTORS

@@ -28,14 +28,7 @@ from tests.contract.performed import (
     perform_all,
     written,
 )
-from tests.contract.started import (
-    CONTRACT,
-    Json,
-    description,
-    each_runner,
-    lacking,
-    start,
-)
+from tests.contract.started import CONTRACT, Json, description, each_runner, lacking, start
 from tests.known import KNOWN
 
 

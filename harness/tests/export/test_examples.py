@@ -8,10 +8,8 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus.cli.export import text_of
-from sqlitmus.cli.schema import schemas
+from sqlitmus.cli.export import reports_of, schemas, text_of
 from sqlitmus.export.model import ClaimRow, described, row_model
-from sqlitmus.export.rows import reports_of
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from tests.export import example

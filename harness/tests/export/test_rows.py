@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlitmus.analysis import analyse
 from sqlitmus.cli.export import text_of
 from sqlitmus.export import formats
+from sqlitmus.export.formats import export_of, rows
 from sqlitmus.export.model import Row, export_model, row_model
-from sqlitmus.export.rows import export_of, rows
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.text import visible

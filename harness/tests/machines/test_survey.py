@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.analysis import read
 from sqlitmus.analysis.notices import emulated
-from sqlitmus.machines.report import judge, merged_report, pool
-from sqlitmus.machines.survey import machine_report, reference_of, survey
+from sqlitmus.machines import report as machines
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.store.file import opened
@@ -31,9 +30,9 @@ def made(tmp_path: Path) -> Directory:
 
 def reported(directory: Directory, reference: str | None = None) -> MergedReport:
     merged = directory.write()
-    against = reference_of(merged, reference)
-    found = [survey(merged.file, one, against, None) for one in merged.machines]
-    return merged_report(merged, found, against)
+    against = machines.reference_of(merged, reference)
+    found = [machines.survey(merged.file, one, against, None) for one in merged.machines]
+    return machines.merged_report(merged, found, against)
 
 
 def row(report: MergedReport, runner: str, case: str = "get-pk") -> Row:
@@ -68,7 +67,7 @@ def test_an_answer_is_that_of_the_machines_own_report(made: Directory) -> None:
     report = reported(made)
     merged = made.write()
     for number, machine in enumerate(merged.machines):
-        _, own = machine_report(merged.file, machine, "node")
+        _, own = machines.machine_report(merged.file, machine, "node")
         for found in report.rows:
             (of,) = (c for c in own.cases if c.id == found.case)
             theirs = of.comparisons.of(found.runner, "node")
@@ -226,7 +225,7 @@ def test_words(
     text: str, word: str, verdict: Verdict | None, said: str, beside: str | None
 ) -> None:
     of = answers(text)
-    found = judge(of, names(of))
+    found = machines.judge(of, names(of))
     assert (found.word, found.verdict) == (word, verdict)
     assert found.text == (said or word)
     if beside is not None:
@@ -247,10 +246,10 @@ ANSWERS = st.lists(
 
 @given(ANSWERS, st.integers(0, 1000))
 def test_the_order_of_machines_does_not_matter(of: list[Answer], seed: int) -> None:
-    found = judge(of, names(of))
+    found = machines.judge(of, names(of))
     paired = list(zip(of, names(of), strict=True))
     Random(seed).shuffle(paired)
-    again = judge([a for a, _ in paired], [n for _, n in paired])
+    again = machines.judge([a for a, _ in paired], [n for _, n in paired])
     assert (again.word, again.verdict) == (found.word, found.verdict)
     assert sorted(again.text) == sorted(found.text)
 
@@ -258,17 +257,17 @@ def test_the_order_of_machines_does_not_matter(of: list[Answer], seed: int) -> N
 @given(ANSWERS)
 def test_exchanging_the_two_runners_mirrors_the_word(of: list[Answer]) -> None:
     turned = [replace(a, contrast=a.contrast and contrast(a.contrast.verdict.opposite)) for a in of]
-    one, other = judge(of, names(of)), judge(turned, names(of))
+    one, other = machines.judge(of, names(of)), machines.judge(turned, names(of))
     assert (one.word, one.text) == (other.word, other.text)
     assert one.verdict == (None if other.verdict is None else other.verdict.opposite)
 
 
 @given(ANSWERS)
 def test_emulated_answers_and_none_change_no_word(of: list[Answer]) -> None:
-    found = judge(of, names(of))
+    found = machines.judge(of, names(of))
     more = [*of, Answer(contrast(Verdict.SLOWER), emulated=True), Answer(said="failed")]
     if len(of) > 1:
-        again = judge(more, names(more))
+        again = machines.judge(more, names(more))
         assert (again.word, again.verdict, again.text) == (found.word, found.verdict, found.text)
 
 
@@ -276,7 +275,7 @@ def test_means_are_of_three_or_more_machines_of_one_kind() -> None:
     mean = np.log(np.array([[0.80, 0.82, 0.78, 2.0, 2.0], [0.5, 0.5, np.nan, 1.0, 1.0]]))
     error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
     error[np.isnan(mean)] = np.nan
-    first, second = pool(["a", "a", "a", "b", "b"], mean, error, freedom)
+    first, second = machines.pool(["a", "a", "a", "b", "b"], mean, error, freedom)
     (one,) = first
     assert (one.kind, one.machines) == ("a", 3)
     assert one.ratio.value == pytest.approx(0.80, abs=0.002)
@@ -290,9 +289,9 @@ def test_means_are_of_three_or_more_machines_of_one_kind() -> None:
 def test_another_kind_changes_no_mean() -> None:
     mean = np.log(np.array([[0.80, 0.82, 0.78]]))
     error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
-    alone = pool(["a"] * 3, mean, error, freedom)
+    alone = machines.pool(["a"] * 3, mean, error, freedom)
     wide = [np.hstack([column, column[:, :1] + 3.0]) for column in (mean, error, freedom)]
-    assert pool(["a", "a", "a", "b"], *wide) == alone
+    assert machines.pool(["a", "a", "a", "b"], *wide) == alone
 
 
 @pytest.mark.parametrize(
@@ -312,7 +311,7 @@ def test_one_of_many_machines_contradicts_only_if_its_answer_stands_a_correction
         Answer(contrast(verdict, p if verdict.different else 0.5))
         for verdict in map(SHORT.__getitem__, verdicts)
     ]
-    assert judge(given_, names(given_)).word == word
+    assert machines.judge(given_, names(given_)).word == word
 
 
 def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> None:
@@ -325,5 +324,5 @@ def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> Non
             Answer(contrast(SHORT["n" if x > 0.05 else "f" if less else "s"], float(x)))
             for x, less in zip(p, faster, strict=True)
         ]
-        words.append(judge(said, names(said)).word)
+        words.append(machines.judge(said, names(said)).word)
     assert words.count("depends on the machine") < 50

@@ -12,8 +12,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from rich.cells import cell_len
 
-from sqlitmus.machines.report import merged_report
-from sqlitmus.machines.survey import reference_of, survey
+from sqlitmus.machines.report import merged_report, reference_of, survey
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import assets, page

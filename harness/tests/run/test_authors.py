@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.published import Claim
-from sqlitmus.run.measure.authors import Authors
+from sqlitmus.run.measure.blocks import Authors
 from sqlitmus.run.processes.process import Hyperfine, Timing
 from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths

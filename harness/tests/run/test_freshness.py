@@ -420,6 +420,22 @@ def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
     return file
 
 
+@pytest.mark.parametrize(("free", "times"), [(None, 1), (2, 0)])
+def test_a_file_is_read_before_anybody_has_it_where_memory_holds_it(
+    fixtures: Fixtures, monkeypatch: pytest.MonkeyPatch, free: int | None, times: int
+) -> None:
+    read: list[Path] = []
+    opened: Any = Path.open
+
+    def noted(file: Path, *how: Any, **more: Any) -> Any:
+        read.extend([file] * (more.get("buffering") == 0))
+        return opened(file, *how, **more)
+
+    monkeypatch.setattr(Path, "open", noted)
+    monkeypatch.setattr(fixture.system, "free_memory", lambda: free)
+    assert [file_of(fixtures), file_of(fixtures)][:times] == read
+
+
 def append(file: Path) -> None:
     with file.open("ab") as stream:
         stream.write(b"x")

@@ -276,6 +276,7 @@ class Pilot:
         now = pace() if self.mode.pilot and new and context.starts else None
         presets = context.catalog.presets.values()
         preset = next((p for p in presets if p.calls.keys() <= by_id.keys()), None)
+        preset = preset if self.reference else None  # runners are not what is compared
         calls = preset.calls if preset else {}
         observed: dict[str, dict[str, Observed | None]] = {}
         for case_id in sorted(by_id, key=lambda case: case not in calls):
