@@ -124,7 +124,7 @@ AT_MOST = {
     "modules with one importer": 26,
     "import lines, % of code": 8.4,
     "imports from tests": 605,
-    "lines of tests": 39_750,
+    "lines of tests": 39_751,
 }
 
 

@@ -113,10 +113,11 @@ def befall() -> None:
 
 
 def work() -> None:
-    """In a thread of its own: a fifth of a second, as a compiler, or without end."""
-    while time.thread_time() < 0.2 or ACT == "spins":
-        pass
-    with Path(os.environ["SQLITMUS_TRACE"]).open("ab") as file:
+    """In a thread of its own: without end, or as a compiler until no turn came for a while."""
+    trace, turns, since = Path(os.environ["SQLITMUS_TRACE"]), 0, 0.0
+    while time.thread_time() - since < 0.5 or ACT == "spins":
+        since = since if turns == (turns := trace.stat().st_size) else time.thread_time()
+    with trace.open("ab") as file:
         file.write(b"rested ")
 
 
