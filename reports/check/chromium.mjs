@@ -33,6 +33,7 @@ export function launch(path) {
   const profile = mkdtempSync(join(tmpdir(), "sqlitmus-check-"));
   const child = spawn(path, [...FLAGS, `--user-data-dir=${profile}`], {
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    env: { ...process.env, TMPDIR: profile }, // what it leaves when it is killed goes with its profile
   });
   const waiting = new Map();
   const listeners = [];
