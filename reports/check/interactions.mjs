@@ -250,6 +250,23 @@ const suite = [
   ),
 ];
 
+/** What the filter leaves of the parts that `selector` finds, which are one for each case. */
+const filters = (what, selector) =>
+  steps(
+    what,
+    `const left = () => [...document.querySelectorAll("${selector}")].filter((one) => !one.hidden && !one.parentElement.closest("[hidden]"));
+		const all = left().length;
+		const item = data.cases[0];
+		set("q", "scenario:" + item.scenario, "input");
+		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
+		if (left().length !== want) return left().length + " parts instead of " + want;
+		// Nothing is said where every case fits.
+		const said = want < data.cases.length ? want + " of " + data.cases.length : "";
+		if (!$("count").textContent.startsWith(said)) return "count: " + $("count").textContent;
+		set("q", "", "input");
+		if (left().length !== all || all !== data.cases.length) return left().length + " of " + data.cases.length + " parts come back";`,
+  );
+
 const compare = [
   steps(
     "rows without a difference are folded, counted and shown on request",
@@ -260,20 +277,7 @@ const compare = [
 		if (said !== held) return said + " said, " + held + " folded";
 		if (fold.open) return "the fold is open";`,
   ),
-  steps(
-    "the filter picks cases in every table and says how many",
-    `const mine = () => [...document.querySelectorAll("#answer tbody tr")];
-		const item = data.cases[0];
-		set("q", "scenario:" + item.scenario, "input");
-		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
-		const got = mine().filter((r) => !r.hidden).length;
-		if (got !== want) return got + " rows instead of " + want;
-		// Nothing is said where every case fits.
-		const said = want < data.cases.length ? want + " of " + data.cases.length : "";
-		if (!$("count").textContent.startsWith(said)) return "count: " + $("count").textContent;
-		set("q", "", "input");
-		if (mine().some((r) => r.hidden)) return "rows stay hidden";`,
-  ),
+  filters("the filter picks cases in every table and says how many", "#answer tbody tr"),
   steps(
     "a row's link opens its case with charts, and the address keeps it",
     `const link = document.querySelector("#answer a[href^='#c-']");
@@ -300,18 +304,7 @@ const claims = [
 		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
 		$("reset").click();`,
   ),
-  steps(
-    "the filter picks cases of the list and says how many",
-    `const mine = () => [...document.querySelectorAll("#list details.case")].filter((one) => !one.hidden && !one.closest("[hidden]"));
-		const item = data.cases[0];
-		set("q", "scenario:" + item.scenario, "input");
-		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
-		if (mine().length !== want) return mine().length + " cases instead of " + want;
-		const said = want < data.cases.length ? want + " of " + data.cases.length : "";
-		if (!$("count").textContent.startsWith(said)) return "count: " + $("count").textContent;
-		set("q", "", "input");
-		if (mine().length !== data.cases.length) return "cases stay hidden";`,
-  ),
+  filters("the filter picks cases of the list and says how many", "#list details.case"),
   steps(
     "an address opens its case in the list, with charts",
     `const timed = data.cases.findLastIndex((c) => c.outcomes.includes("k"));

@@ -32,7 +32,7 @@ class Origin(IntEnum):
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # What is refused, since which origin, and in which words.
 _ACTIONS: dict[int, tuple[Origin, str]] = {
-    getattr(sqlite3, f"SQLITE_{action}"): (Origin[origin], words)
+    getattr(sqlite3, f"SQLITE_{action}"): (Origin[origin], words + _TABLE["advice"].get(origin, ""))
     for origin, actions in _TABLE["actions"].items()
     for names, words in actions.items()
     for action in names.split()

@@ -224,7 +224,6 @@ def _begin(folder: Path, names: list[str]) -> None:
 
 
 def _list(chosen: list[Claim], *, as_json: bool) -> None:
-
     show(
         [
             {

@@ -1,7 +1,9 @@
 """`./just export` and `./just schema`."""
 
+import json
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +14,6 @@ from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
     from sqlitmus.results.report import Report
-import json
-from functools import cache
-from typing import Any
 
 FORMATS = ("csv", "claims-csv", "json", "markdown", "bmf", "gha-benchmark")
 
@@ -78,12 +77,11 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, "Repor
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
     """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
     from sqlitmus.export import formats
-    from sqlitmus.export.formats import export_of
     from sqlitmus.export.model import ClaimRow, row_model
 
     if format_ == "markdown":
         return formats.render_markdown(reports, limit or formats.LIMIT)
-    exported = export_of(reports)
+    exported = formats.export_of(reports)
     if format_ == "json":
         return json_text(exported.model_dump_json(indent=1)) + "\n"
     if format_ == "claims-csv":

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from sqlitmus import __version__
 from sqlitmus.export import model as out
-from sqlitmus.export.model import Row
 from sqlitmus.render import markdown
 from sqlitmus.render.document import decision, sentences, suite, symbols
 from sqlitmus.render.document import format as fmt
@@ -169,7 +168,7 @@ def render_csv(model: type[Model], rows: Iterable[Model]) -> str:
 def _values(row: Model) -> list[str | float | None]:
     """One row's values, in the order of the columns; axes are one."""
     values = dict(row)
-    if isinstance(row, Row):
+    if isinstance(row, out.Row):
         axes = (f"{quote(name)}={quote(value)}" for name, value in row.axes.items())
         values["axes"] = ";".join(axes)
     return [_text(value) if isinstance(value, str) else value for value in values.values()]
@@ -283,24 +282,24 @@ def _named(head: Head) -> tuple[str, str]:
 # blocks as a verdict needs.
 
 
-def _interval(row: Row, column: str) -> Interval | None:
+def _interval(row: out.Row, column: str) -> Interval | None:
     """A figure of a row, with its ends where they have columns."""
     value, low, high = (getattr(row, f"{column}{end}", None) for end in ("", "_low", "_high"))
     return None if value is None else Interval(value, low, high)
 
 
-def _time(row: Row) -> Interval | None:
+def _time(row: out.Row) -> Interval | None:
     """The primary time in ns per unit of work; None where there is none, or from too few blocks."""
     steady = row.metric == "steady"
     column = "steady_ns_per_unit" if steady else figures.named(row.metric).column
     return _interval(row, column) if row.blocks and row.blocks >= MIN_BLOCKS else None
 
 
-def _name(row: Row) -> str:
+def _name(row: out.Row) -> str:
     return f"{row.machine}/{row.case}/{row.runner}"
 
 
-def untracked(rows: Sequence[Row]) -> str:
+def untracked(rows: Sequence[out.Row]) -> str:
     """ "2 of 40 cells left out: 1 unsupported, 1 from fewer than 10 blocks"; "" where none is."""
     few = f"from fewer than {MIN_BLOCKS} blocks"
     why = Counter(few if row.outcome == "ok" else row.outcome for row in rows if not _time(row))
@@ -313,13 +312,13 @@ def untracked(rows: Sequence[Row]) -> str:
 # Rows as Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format.
 
 
-def render_bmf(rows: Iterable[Row]) -> str:
+def render_bmf(rows: Iterable[out.Row]) -> str:
     """All rows that can be tracked, by benchmark, then measure."""
     benchmarks = {_name(row): _measures(row, time) for row in rows if (time := _time(row))}
     return json.dumps(benchmarks, indent=1, ensure_ascii=False) + "\n"
 
 
-def _measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
+def _measures(row: out.Row, time: Interval) -> dict[str, dict[str, float]]:
     """The figures that a row has; `time` is its primary one."""
     measures = {
         "latency": time,
@@ -346,13 +345,13 @@ def _measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
 # primary time.
 
 
-def render_gha_benchmark(rows: Iterable[Row]) -> str:
+def render_gha_benchmark(rows: Iterable[out.Row]) -> str:
     """All rows that can be tracked."""
     benchmarks = [_benchmark(row, time) for row in rows if (time := _time(row))]
     return json.dumps(benchmarks, indent=1, ensure_ascii=False) + "\n"
 
 
-def _benchmark(row: Row, time: Interval) -> dict[str, str | float]:
+def _benchmark(row: out.Row, time: Interval) -> dict[str, str | float]:
     """`range` and `extra` are texts that the action shows beside the value."""
     benchmark = {"name": _name(row), "unit": f"ns/{row.unit}", "value": time.value}
     if bounds := fmt.rounded(time.value, time.low, time.high)[1]:
@@ -360,7 +359,7 @@ def _benchmark(row: Row, time: Interval) -> dict[str, str | float]:
     return {**benchmark, "extra": "\n".join(_extra(row))}
 
 
-def _extra(row: Row) -> Iterable[str]:
+def _extra(row: out.Row) -> Iterable[str]:
     """How it compares within this run, and what it comes from."""
     if ratio := _interval(row, "ratio"):
         value = " ".join(fmt.ratio(ratio))

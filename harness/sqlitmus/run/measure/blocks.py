@@ -36,6 +36,7 @@ from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 from sqlitmus.vocabulary.text import counted, ending
 from sqlitmus.vocabulary.verdicts import Outcome
 
+# Of an author's program: what it inherits, and when it is ended.
 INHERITED = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
 TIMEOUT_S = 600.0
 

@@ -275,8 +275,9 @@ class Pilot:
         new = any(name not in self.given.get(c, {}) for c in by_id for name in self.cells[c])
         now = pace() if self.mode.pilot and new and context.starts else None
         presets = context.catalog.presets.values()
-        preset = next((p for p in presets if p.calls.keys() <= by_id.keys()), None)
-        preset = preset if self.reference else None  # runners are not what is compared
+        # without a reference, runners are not what is compared
+        whole = (p for p in presets if self.reference and p.calls.keys() <= by_id.keys())
+        preset = next(whole, None)
         calls = preset.calls if preset else {}
         observed: dict[str, dict[str, Observed | None]] = {}
         for case_id in sorted(by_id, key=lambda case: case not in calls):
