@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from math import inf
 from pathlib import Path, PureWindowsPath
 from typing import Literal
@@ -119,11 +120,11 @@ def bytes_of_files(database: Path) -> int:
     return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in folder_of(database).iterdir())
 
 
-def into_page_cache(database: Path) -> None:
-    """Read a database and the files beside it, where half of the free memory holds them: else the
-    first of those that read it would wait for the disk."""
-    folder = folder_of(database)
-    files = [database, *(folder.iterdir() if folder.is_dir() else ())]
+def into_page_cache(*places: Path) -> None:
+    """Read files, and all files below folders, where half of the free memory holds them: else the
+    first of those that read them would wait for the disk."""
+    below = (place.rglob("*") if place.is_dir() else [place] for place in places)
+    files = [file for file in chain.from_iterable(below) if file.is_file()]
     if sum(file.stat().st_size for file in files) > (system.free_memory() or inf) / 2:
         return
     for file in files:

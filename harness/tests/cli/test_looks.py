@@ -17,24 +17,13 @@ from tests.fakes.instant import Desk, even
 from tests.machines.folders import change
 from tests.worded import notices
 
-MODE = """
-[looking]
-title = "Looking"
-summary = "with one earlier look"
-blocks = 30
-looks = 2
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 0
-warmup_ms = [0, 0]
-"""
 EACH = 3  # invocations of a case in a block: a, b, canary
 ALL = 2  # operations of the case `all`, 4 of `get`
 
 
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    catalogue.two_of_each(MODE)
+    catalogue.two_of_each()
     return Desk.make(catalogue, monkeypatch)
 
 

@@ -26,7 +26,7 @@ WEIGHTS = ("--weights", "get=600,all=400")
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """Runner `b` takes three times as long as `a`; a page costs nothing, so each block has one."""
-    catalogue.two_of_each("")
+    catalogue.two_of_each()
     desk = Desk.make(catalogue, monkeypatch)
     desk.instant.paces = {"a": even(1100, "a"), "b": even(3300, "b")}
     monkeypatch.setattr(progress, "PAGE_S", 0)

@@ -101,23 +101,12 @@ def test_a_report_is_made_again_from_the_run_alone(clone: Clone) -> None:
     )
 
 
-MODE = """
-[budget]
-title = "Budget"
-summary = "as much as is of use"
-blocks = 10
-budget_s = 600
-pilot = 3
-iterations = [3, 3]
-warmup_iterations = 0
-warmup_ms = [1, 4]
-"""
 GET = 4  # operations of the case `get`, 2 of `all`
 
 
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    catalogue.two_of_each(MODE)
+    catalogue.two_of_each()
     desk = Desk.make(catalogue, monkeypatch)
     wild = (0.9, 1.2, 1.0, 1.1, 0.8, 1.05, 0.95)
     desk.instant.paces["a"] = even(1100, "a")

@@ -85,11 +85,10 @@ class Clone:
         file.write_text(text, "utf-8")
         return file
 
-    def two_of_each(self, mode: str) -> None:
-        """Runners `a` and `b`, and cases `get` and `all` in the suite `quick`; `mode` is added."""
+    def two_of_each(self) -> None:
+        """Runners `a` and `b`, and cases `get` and `all` in the suite `quick`."""
         for name in ("a", "b"):
             self.runner(name)
-        self.write("scenarios/modes.toml", f"{MODES}\n{mode}\n")
         self.replace(
             "scenarios/suites.toml",
             'cases = [{ scenario = "get" }]',

@@ -388,6 +388,17 @@ def test_a_warm_up_ends_with_a_walk_or_takes_as_many_operations_of_all() -> None
     assert most * 5e6 <= LONGEST * 2000e6 + 5e6 * each
 
 
+def test_similar_warm_ups_are_alike_and_none_is_shorter_than_the_pilot_saw() -> None:
+    """Five copies of a runner must not differ by the noise of their pilots."""
+    last = {"a": 150.0, "b": 160.0, "c": 200.0, "d": 240.0}
+    copies = {name: seen(steady_from_ms=ms) for name, ms in last.items()}
+    (of_all,) = warmed(256, **copies)
+    assert of_all * 10 * US >= 240e6
+    assert min(warmed(256, **copies, slower=seen(steady_from_ms=600.0)) - {of_all}) > 2 * of_all
+    counts = allotted(case(walk=256), copies, MODE, {"a": 330})  # what a runner demands
+    assert counts["a"].warmup_iterations > counts["d"].warmup_iterations
+
+
 def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:
     early, late = seen(within=0.04), seen(within=0.02, steady_from_ms=1000.0)
     given: dict[str, Observed | None] = {"base": early, "new": late}

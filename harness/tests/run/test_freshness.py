@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -420,10 +421,11 @@ def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
     return file
 
 
-@pytest.mark.parametrize(("free", "times"), [(None, 1), (2, 0)])
-def test_a_file_is_read_before_anybody_has_it_where_memory_holds_it(
-    fixtures: Fixtures, monkeypatch: pytest.MonkeyPatch, free: int | None, times: int
+@pytest.mark.parametrize(("free", "times"), [(None, 2), (2, 0)])
+def test_a_database_is_read_before_a_process_has_it_and_again_after_a_pause(
+    tmp_path: Path, fixtures: Fixtures, monkeypatch: pytest.MonkeyPatch, free: Any, times: int
 ) -> None:
+    """A copy, too, and neither where memory does not hold it."""
     read: list[Path] = []
     opened: Any = Path.open
 
@@ -433,7 +435,17 @@ def test_a_file_is_read_before_anybody_has_it_where_memory_holds_it(
 
     monkeypatch.setattr(Path, "open", noted)
     monkeypatch.setattr(fixture.system, "free_memory", lambda: free)
-    assert [file_of(fixtures), file_of(fixtures)][:times] == read
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    made = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path)
+    for case in (USERS, case_of("insert-autocommit")):
+        ready = made.job(case, PYTHON, "measure")
+        for seconds in (0, 30, 30, 60):
+            clock[0] += seconds
+            made.supply(case, ready)
+        file = ready.target or ready.source
+        assert read == [file] * times
+        read.clear()
 
 
 def append(file: Path) -> None:

@@ -324,22 +324,11 @@ _COLUMNS: tuple[Figure[Place], ...] = (
 _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 
-READING = (
-    "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
-    "times depend on the machine; the ratio is the claim. Times are medians over all blocks; the "
-    "ratio is the trimmed mean of the ratios within blocks, where what slows both sides cancels."
-)
-RULE = (
-    "A row's word is read off its interval, drawn out by the correction for all rows: a noisier "
-    "measurement never gets a word that settles more."
-)
-
-
 def build(report: Report) -> Document:
     """The document of a run of claims: each claim with its rows and tables."""
     reading: list[Block] = [
         Legend(symbols.verdicts(ClaimWord)),
-        Paragraph(f"{READING} {RULE}", "dim"),
+        Paragraph(symbols.LEADS["claims"], "dim"),
         Paragraph(correction(report), "dim"),
     ]
     size = counted(len(report.claims), "claim")

@@ -206,4 +206,6 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
     table = Table("means", Column("group", "group", "text"), columns, rows)
     shown = [f"{row.head.name} {row.cells[1].text}" for row in rows if row.cells[1].style != "un"]
     finding = ", ".join(shown) or "no change resolved"
-    return [Section("means", "Geometric means", [symbols.TOGETHER], [table], finding=finding)]
+    return [
+        Section("means", "Geometric means", [symbols.LEADS["together"]], [table], finding=finding)
+    ]

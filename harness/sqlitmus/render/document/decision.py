@@ -390,12 +390,6 @@ def _lead(advice: Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
 # All uses beside each other, and what the runners spend on the first.
 
 
-CALLS = (
-    "The time of 1,000 requests is a sum: the calls of each operation times what one call takes "
-    "here. Put the calls of your own service in their place: what takes most of the time decides."
-)
-
-
 def presets_section(weighed: Weighed | None) -> list[Section]:
     """All presets beside each other, and what the runners spend by the one in front."""
     if weighed is None:
@@ -461,7 +455,7 @@ def _part(of: Cost, case: str) -> Cell:
 
 
 def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
-    yield CALLS
+    yield symbols.LEADS["calls"]
     yield (
         "95 % confidence holds for all of these comparisons together, for every preset and one "
         "further set of calls."

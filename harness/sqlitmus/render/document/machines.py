@@ -80,14 +80,6 @@ def _notices(report: MergedReport) -> Iterator[Notice]:
         yield Notice(f"Not taken: {run.path}: {run.reason}", "absent")
 
 
-READING = (
-    "Ratios are within a machine, against its own {reference}; no time of one machine is set "
-    "against that of another. Verdicts are those of each machine's own report, corrected there."
-)
-POOLED = (
-    "Where three or more machines of a kind have an estimate, their mean by random effects is "
-    "given, and where the ratio on one more such machine would lie (95 %)."
-)
 MACHINES = [
     Column("kind", "kind", "text"),
     Column("cpu", "CPU", "text"),
@@ -216,7 +208,7 @@ def _holds(report: MergedReport) -> Section:
         if mine:
             table = Table(f"holds-{group}", CASE, columns, decided, fold)
             sections.append(Section(table.id, group, blocks=[table]))
-    reading = f"{READING.format(reference=report.reference)} {POOLED}"
+    reading = symbols.LEADS["machines"].format(reference=report.reference)
     blocks: list[Block] = [Chart("machines", report)]
     if not sections:
         blocks.append(Paragraph("No machine has a comparison."))

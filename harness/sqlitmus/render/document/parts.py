@@ -145,10 +145,6 @@ def written(reading: Reading, block: RunBlock) -> str:
 # What was measured, and what differs between the runners.
 
 
-PROVENANCE_LEAD = (
-    "What was measured. Where runners differ below, the difference is part of every ratio between "
-    "them."
-)
 # More differences than these, as those of compile options, do not stand open.
 OPEN_FACTS = 12
 RUNNERS = [
@@ -173,7 +169,7 @@ def provenance_section(report: Report) -> Section:
     return Section(
         "provenance",
         "Provenance",
-        [PROVENANCE_LEAD],
+        [symbols.LEADS["provenance"]],
         sections=[
             *_runners(report.runners),
             *_differ(groups, names),
@@ -233,13 +229,6 @@ def _alike(groups: dict[str, list[Fact]]) -> Iterator[Section]:
 # What write cells make durable: a section of a document, and the words of one case.
 
 
-DURABILITY_LEAD = (
-    "Calls of fsync and fdatasync by one transaction, on the files of the database and their "
-    "folder. They were counted in processes beside the timed ones, as the difference between two "
-    "numbers of transactions."
-)
-
-
 def durability_section(report: Report) -> Iterator[Section]:
     """A row per write case and a column per runner that writes, if it is known of any whether its
     syncs were counted."""
@@ -257,7 +246,7 @@ def durability_section(report: Report) -> Iterator[Section]:
     if rows:
         table = Table("syncs", CASE, columns, rows, matrix=True)
         name, finding = "Syncs per transaction", _synced(report)
-        yield Section("syncs", name, [DURABILITY_LEAD], [table], finding=finding)
+        yield Section("syncs", name, [symbols.LEADS["syncs"]], [table], finding=finding)
 
 
 def _synced(report: Report) -> str:
@@ -294,15 +283,6 @@ def _cell(cell: Measured | None) -> Cell:
 
 
 CASES = "Each opens to its times, statements, settings, proof of equal work and command."
-SCALING = (
-    "Operations per second of all workers together, one connection each; both axes are logarithmic "
-    "and shared. A dashed line is linear scaling from the first point. Bands are 95 % intervals; "
-    "in the shaded part there are more workers than cores."
-)
-OVERHEAD = (
-    "Time above the floor, {floor}, which calls the C API directly: what a runtime and its driver "
-    "add to SQLite. Bars share a scale within their row; the whisker is the 95 % interval."
-)
 
 
 def detail_sections(report: Report, trust: list[str]) -> list[Section]:
@@ -339,7 +319,10 @@ def scaling(report: Report) -> Iterator[Section]:
         if any(curve.points for curve in item.curves)
     ]
     if below:
-        opening, finding = ("scaling", "Parallel readers", [SCALING]), _scaled(report)
+        opening, finding = (
+            ("scaling", "Parallel readers", [symbols.LEADS["scaling"]]),
+            _scaled(report),
+        )
         yield Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
@@ -386,7 +369,11 @@ def overhead(report: Report) -> Iterator[Section]:
         for place, (group, rows) in enumerate(groups.items())
     ]
     if below:
-        opening = ("overhead", "Binding overhead", [OVERHEAD.format(floor=report.floor)])
+        opening = (
+            "overhead",
+            "Binding overhead",
+            [symbols.LEADS["overhead"].format(floor=report.floor)],
+        )
         finding = _added(report)
         yield Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
 

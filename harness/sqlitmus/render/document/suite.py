@@ -120,7 +120,7 @@ def _summary(report: Report) -> list[Section]:
     table = Table("means", RUNNER, columns, rows)
     lead = (
         f"Geometric mean of time relative to {report.reference}, of groups of several cases; "
-        f"below 1 is faster. {symbols.TOGETHER}"
+        f"below 1 is faster. {symbols.LEADS['together']}"
     )
     return [Section(SUMMARY, "Summary", [lead], [table])]
 
@@ -165,11 +165,6 @@ def scatter(report: Report) -> Section:
 # Latencies under load: what they are, who waited how long, and what is not to be compared.
 
 
-_TAILS_LEAD = (
-    "p50, p99, p99.9 and max latency; brackets hold 95 % intervals over the blocks. Under a fixed "
-    "rate latency counts from the scheduled start, so that a stall shows in every operation that "
-    "had to wait (no coordinated omission). docs/service.md explains it."
-)
 OVER_TIME: dict[ChartKind, str] = {
     "wal": "The write-ahead log's size",
     "resident": "The process's memory",
@@ -187,7 +182,7 @@ def tails_section(report: Report) -> list[Section]:
         for case in report.tails
     ]
     name, finding = "Latencies under load", _quickest(report)
-    return [Section("tails", name, [_TAILS_LEAD], sections=below, finding=finding)]
+    return [Section("tails", name, [symbols.LEADS["tails"]], sections=below, finding=finding)]
 
 
 def _quickest(report: Report) -> str:

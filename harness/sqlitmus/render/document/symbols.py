@@ -2,9 +2,11 @@
 for all.
 """
 
+import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, LegendEntry, Mark
@@ -15,7 +17,8 @@ from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord, Steadiness, Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
-TOGETHER = "Intervals of groups hold together: in 95 % of reports all of them are right."
+
+LEADS: dict[str, str] = tomllib.loads(Path(__file__).with_name("leads.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ class Authors:
     def _run(self, program: Program, here: Path, environment: dict[str, str]) -> Authored:
         log = self._scratch / "author.log"
         command = runners.expand(program.command, self._tools)
+        fixture.into_page_cache(here)
         try:
             timing = self._executor.execute(
                 command, environment, log, TIMEOUT_S, here / program.folder
@@ -405,9 +406,6 @@ class Measuring:
         if not pause(seconds, what, self._context.stop, self._context.progress):
             return False
         remaining.did(seconds)
-        for file in {self._context.invocations.fixtures.of(case) for case in self._plan.cases}:
-            if file is not None:
-                fixture.into_page_cache(file)  # as when the first session began
         return True
 
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil, gcd, log, log2, pi, sqrt
+from statistics import median_high
 
 import numpy as np
 
@@ -175,6 +176,7 @@ LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 UNLED = 5  # times as long as the mode says a lap is that nothing leads into, where two can be
 LEAST_ROUNDS = 2  # of stated work: one says nothing of how its laps spread
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
+SIMILAR = 2.0  # warm-ups whose ratio is smaller may be the same one, seen twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,15 +398,21 @@ def _warmups(
     each = alike_work.operations
     if case.stated:
         return dict.fromkeys(piloted, case.stated[0] // each)
+    shortest: dict[str, float] = {}
     needed: dict[str, float] = {}
     for name, seen in piloted.items():
         reached = seen.steady_from_ms
         if reached is None:
             reached = seen.fastest_from_ms
-        ms = mode.warmup_ms[1] if reached is None else SLACK * reached
-        ms = max(min(max(ms, mode.warmup_ms[0]), mode.warmup_ms[1]), least_ms.get(name, 0))
-        needed[name] = max(seen.operations_within(ms), mode.warmup_iterations * each, 1)
+        if reached is None:
+            reached = mode.warmup_ms[1]
+        for counts, slack in ((shortest, 1.0), (needed, SLACK)):
+            ms = min(max(slack * reached, mode.warmup_ms[0]), mode.warmup_ms[1])
+            done = seen.operations_within(max(ms, least_ms.get(name, 0)))
+            counts[name] = max(done, mode.warmup_iterations * each, 1)
     if alike_work.whole:
+        if not alike:
+            needed = _similar(needed, shortest)
         walks = {name: ceil(count / case.walk) for name, count in needed.items()}
         if alike:
             walks = dict.fromkeys(walks, max(walks.values(), default=1))
@@ -413,6 +421,23 @@ def _warmups(
     bearable = LONGEST * mode.warmup_ms[1] * 1e6 / slowest
     count = min(max(needed.values(), default=1), max(bearable, each))
     return dict.fromkeys(piloted, ceil(count / each))
+
+
+def _similar(needed: Mapping[str, float], shortest: Mapping[str, float]) -> dict[str, float]:
+    """The operations `needed` by each runner, alike where they are similar.
+
+    What one process of the pilot shows is within a factor of about `SIMILAR` of what the next one
+    would. So each group of runners that close, from the longest on, gets the upper median of the
+    group, and a runner no fewer than its `shortest`.
+    """
+    given: dict[str, float] = {}
+    rest = sorted(needed, key=lambda name: needed[name], reverse=True)
+    while rest:
+        group = [name for name in rest if SIMILAR * needed[name] >= needed[rest[0]]]
+        middle = median_high(needed[name] for name in group)
+        given |= {name: max(middle, shortest[name]) for name in group}
+        rest = rest[len(group) :]
+    return given
 
 
 def _predicted(counts: Counts, observation: Observed | None, at_once: int) -> Counts:

@@ -157,8 +157,6 @@ class Fixtures:
             self._say,
             case.page_size,
         )
-        if file not in self._states:
-            fixture.into_page_cache(file)
         self._states[file] = fixture.state(file)
         return file
 

@@ -1,9 +1,11 @@
 """One run of one cell: prepared, started, judged, its log kept where it went wrong."""
 
 import shutil
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from bootstrap.guarded import marked
@@ -39,6 +41,9 @@ class Unanswered(NotFit):
         super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
 
 
+IDLE_S = 45.0  # some systems take out of the page cache what nobody read for a minute
+
+
 class Preparation:
     """Job files in `scratch`, each written once, and the database that a job finds."""
 
@@ -52,6 +57,7 @@ class Preparation:
         self._scratch = scratch
         self._ready: dict[tuple[object, ...], PreparedJob] = {}
         self._places: list[tuple[str | None, str | None]] = []
+        self._read_at: dict[tuple[str, Path], float] = {}
 
     def job(
         self,
@@ -144,11 +150,17 @@ class Preparation:
         return self._ready[key]
 
     def supply(self, case: PlannedCase, ready: PreparedJob) -> None:
-        """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
+        """The database that the job opens: the fixture as it was built, or a fresh copy of it; in
+        the page cache, for else the first process of a set would wait for the disk."""
         if ready.source and not self._fixtures.whole(ready.source):
             self._fixtures.of(case)
         if ready.source and ready.target:
             self._copies.supply(ready.source, ready.target)
+        if file := ready.target or ready.source:
+            now, read_at = time.monotonic(), self._read_at.get((case.id, file), -inf)
+            if now - read_at > IDLE_S:
+                fixture.into_page_cache(file, fixture.folder_of(file))
+            self._read_at[case.id, file] = now
 
     def _copy_of(self, source: Path, place: tuple[str | None, str | None]) -> Path:
         """Where a process at `place`, a seat and a case, finds a copy of `source`; those that are
