@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
-from sqlitmus.catalog.cases import Counts, PlannedCase, PlannedRunner
+from sqlitmus.catalog.cases import Counts, PlannedCase, PlannedRunner, warm_from_ms
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure, Notice, NoticeKind
@@ -342,9 +342,9 @@ def warmth(run: RunData) -> Iterable[Notice]:
 
 def _kind(counts: Counts) -> NoticeKind | None:
     never = counts.steadiness == "no steady state"
-    reached = counts.fastest_from_ms if never else counts.steady_from_ms or 0.0
-    if reached is None:  # an older plan, which let it warm up for as long as its mode could
-        return "not warm"
+    reached = warm_from_ms(counts.steadiness, counts.steady_from_ms, counts.fastest_from_ms)
+    if reached is None:  # unknown in an older plan, which warmed it up for as long as it could
+        return "not warm" if never else None
     # older plans do not tell how long processes that take turns warm up
     unknown = inf if counts.rounds else counts.warmup_ms
     if reached > (unknown if counts.warmed_ms is None else counts.warmed_ms):

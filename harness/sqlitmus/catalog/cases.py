@@ -144,6 +144,16 @@ class PlannedCase(Model):
         return None if size is None else int(size)
 
 
+def warm_from_ms(
+    steadiness: Steadiness | None, steady_ms: float | None, fastest_ms: float | None
+) -> float | None:
+    """From when on a process is warm: as fast as it becomes, or slow for good; None for unknown.
+
+    What goes up and down later is the machine, or the runtime at work, and no warm-up ends it.
+    """
+    return steady_ms if fastest_ms is None or steadiness == "slowdown" else fastest_ms
+
+
 class Counts(Model):
     """How often a cell is done, and what the pilot measured of it.
 

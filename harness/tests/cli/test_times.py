@@ -109,8 +109,7 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     catalogue.two_of_each()
     desk = Desk.make(catalogue, monkeypatch)
     wild = (0.9, 1.2, 1.0, 1.1, 0.8, 1.05, 0.95)
-    desk.instant.paces["a"] = even(1100, "a")
-    clear = even(4400, "b")
+    desk.instant.paces["a"], clear = even(1100, "a"), even(4400, "b")
     desk.instant.paces["b"] = lambda operations, n: (
         clear(operations, n) if operations == GET else 1150 * wild[n % 7]
     )
@@ -118,8 +117,7 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def blocks(desk: Desk) -> dict[str, int]:
-    samples = [s for s in desk.clone.latest().samples() if s.label == "a"]
-    return dict(Counter(sample.case for sample in samples))
+    return dict(Counter(s.case for s in desk.clone.latest().samples() if s.label == "a"))
 
 
 def test_what_is_clear_in_the_pilot_has_the_fewest_blocks(desk: Desk) -> None:

@@ -388,15 +388,18 @@ def test_a_warm_up_ends_with_a_walk_or_takes_as_many_operations_of_all() -> None
     assert most * 5e6 <= LONGEST * 2000e6 + 5e6 * each
 
 
-def test_similar_warm_ups_are_alike_and_none_is_shorter_than_the_pilot_saw() -> None:
-    """Five copies of a runner must not differ by the noise of their pilots."""
-    last = {"a": 150.0, "b": 160.0, "c": 200.0, "d": 240.0}
-    copies = {name: seen(steady_from_ms=ms) for name, ms in last.items()}
+def test_copies_of_a_runner_warm_up_alike_as_does_the_longest() -> None:
+    copies = {f"copy-{ms}": seen(steady_from_ms=ms) for ms in (150.0, 160.0, 200.0, 240.0)}
     (of_all,) = warmed(256, **copies)
-    assert of_all * 10 * US >= 240e6
+    assert {of_all} == warmed(256, alone=copies["copy-240.0"])
     assert min(warmed(256, **copies, slower=seen(steady_from_ms=600.0)) - {of_all}) > 2 * of_all
-    counts = allotted(case(walk=256), copies, MODE, {"a": 330})  # what a runner demands
-    assert counts["a"].warmup_iterations > counts["d"].warmup_iterations
+
+
+def test_what_is_slower_for_a_while_is_no_warm_up_but_what_stays_so_is() -> None:
+    burst = seen(steadiness="warm-up", steady_from_ms=1600.0, fastest_from_ms=0.0)
+    assert warmed(256, a=burst) == warmed(256, a=seen())
+    slowed = burst.model_copy(update={"steadiness": "slowdown"})
+    assert warmed(256, a=slowed) == warmed(256, a=seen(steady_from_ms=1600.0))
 
 
 def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:

@@ -421,11 +421,10 @@ def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
     return file
 
 
-@pytest.mark.parametrize(("free", "times"), [(None, 2), (2, 0)])
+@pytest.mark.parametrize(("free", "times"), [(None, 3), (2, 0)])
 def test_a_database_is_read_before_a_process_has_it_and_again_after_a_pause(
     tmp_path: Path, fixtures: Fixtures, monkeypatch: pytest.MonkeyPatch, free: Any, times: int
 ) -> None:
-    """A copy, too, and neither where memory does not hold it."""
     read: list[Path] = []
     opened: Any = Path.open
 

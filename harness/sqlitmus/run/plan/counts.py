@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import ceil, gcd, log, log2, pi, sqrt
-from statistics import median_high
+from math import ceil, gcd, inf, log, log2, pi, sqrt
 
 import numpy as np
 
@@ -175,7 +174,7 @@ PATIENCE = 16  # times as long as the mode says a lap may last that is such a sh
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 UNLED = 5  # times as long as the mode says a lap is that nothing leads into, where two can be
 LEAST_ROUNDS = 2  # of stated work: one says nothing of how its laps spread
-SLACK = 1.25  # on the time until the last level, since the next process may take longer
+SLACK = 1.25  # on the time until a process is warm, since the next process may take longer
 SIMILAR = 2.0  # warm-ups whose ratio is smaller may be the same one, seen twice
 
 
@@ -389,31 +388,19 @@ def _warmups(
     *,
     alike: bool,
 ) -> dict[str, int]:
-    """Warm-up iterations of each runner: as stated; else until its last level, in whole walks, so
-    that all time the same rows; or equally many where a walk takes too long for that.
-
-    Without a steady state, until a process is as fast as it becomes: what goes up and down later is
-    the machine, or the runtime at work, and no warm-up ends it.
-    """
+    """Warm-up iterations of each runner: as stated; else until it is warm, in whole walks, so that
+    all time the same rows; or equally many where a walk takes too long for that."""
     each = alike_work.operations
     if case.stated:
         return dict.fromkeys(piloted, case.stated[0] // each)
-    shortest: dict[str, float] = {}
     needed: dict[str, float] = {}
     for name, seen in piloted.items():
-        reached = seen.steady_from_ms
-        if reached is None:
-            reached = seen.fastest_from_ms
-        if reached is None:
-            reached = mode.warmup_ms[1]
-        for counts, slack in ((shortest, 1.0), (needed, SLACK)):
-            ms = min(max(slack * reached, mode.warmup_ms[0]), mode.warmup_ms[1])
-            done = seen.operations_within(max(ms, least_ms.get(name, 0)))
-            counts[name] = max(done, mode.warmup_iterations * each, 1)
+        reached = planned.warm_from_ms(seen.steadiness, seen.steady_from_ms, seen.fastest_from_ms)
+        ms = mode.warmup_ms[1] if reached is None else SLACK * reached
+        ms = max(min(max(ms, mode.warmup_ms[0]), mode.warmup_ms[1]), least_ms.get(name, 0))
+        needed[name] = max(seen.operations_within(ms), mode.warmup_iterations * each, 1)
     if alike_work.whole:
-        if not alike:
-            needed = _similar(needed, shortest)
-        walks = {name: ceil(count / case.walk) for name, count in needed.items()}
+        walks = {name: ceil(count / case.walk) for name, count in _similar(needed).items()}
         if alike:
             walks = dict.fromkeys(walks, max(walks.values(), default=1))
         return {name: ceil(case.walk * many / each) for name, many in walks.items()}
@@ -423,20 +410,14 @@ def _warmups(
     return dict.fromkeys(piloted, ceil(count / each))
 
 
-def _similar(needed: Mapping[str, float], shortest: Mapping[str, float]) -> dict[str, float]:
-    """The operations `needed` by each runner, alike where they are similar.
-
-    What one process of the pilot shows is within a factor of about `SIMILAR` of what the next one
-    would. So each group of runners that close, from the longest on, gets the upper median of the
-    group, and a runner no fewer than its `shortest`.
-    """
-    given: dict[str, float] = {}
-    rest = sorted(needed, key=lambda name: needed[name], reverse=True)
-    while rest:
-        group = [name for name in rest if SIMILAR * needed[name] >= needed[rest[0]]]
-        middle = median_high(needed[name] for name in group)
-        given |= {name: max(middle, shortest[name]) for name in group}
-        rest = rest[len(group) :]
+def _similar(needed: Mapping[str, float]) -> dict[str, float]:
+    """The operations `needed` by each runner; of those within a factor of `SIMILAR`, from the
+    longest on, as many as the longest needs: one process tells them apart no closer."""
+    longest, given = inf, dict[str, float]()
+    for name in sorted(needed, key=lambda name: needed[name], reverse=True):
+        if SIMILAR * needed[name] < longest:
+            longest = needed[name]
+        given[name] = longest
     return given
 
 

@@ -57,7 +57,7 @@ class Preparation:
         self._scratch = scratch
         self._ready: dict[tuple[object, ...], PreparedJob] = {}
         self._places: list[tuple[str | None, str | None]] = []
-        self._read_at: dict[tuple[str, Path], float] = {}
+        self._read_at: dict[Path, float] = {}
 
     def job(
         self,
@@ -156,11 +156,10 @@ class Preparation:
             self._fixtures.of(case)
         if ready.source and ready.target:
             self._copies.supply(ready.source, ready.target)
-        if file := ready.target or ready.source:
-            now, read_at = time.monotonic(), self._read_at.get((case.id, file), -inf)
-            if now - read_at > IDLE_S:
-                fixture.into_page_cache(file, fixture.folder_of(file))
-            self._read_at[case.id, file] = now
+        file, now = ready.target or ready.source, time.monotonic()
+        if file and now - self._read_at.get(file, -inf) > IDLE_S:
+            fixture.into_page_cache(file, fixture.folder_of(file))
+            self._read_at[file] = now
 
     def _copy_of(self, source: Path, place: tuple[str | None, str | None]) -> Path:
         """Where a process at `place`, a seat and a case, finds a copy of `source`; those that are
