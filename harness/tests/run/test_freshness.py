@@ -442,8 +442,7 @@ def test_a_database_is_read_before_a_process_has_it_and_again_after_a_pause(
         for seconds in (0, 30, 30, 60):
             clock[0] += seconds
             made.supply(case, ready)
-        file = ready.target or ready.source
-        assert read == [file] * times
+        assert read == [ready.target or ready.source] * times
         read.clear()
 
 

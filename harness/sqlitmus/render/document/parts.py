@@ -26,7 +26,7 @@ from sqlitmus.render.document.model import (
     Section,
     Table,
 )
-from sqlitmus.render.document.symbols import NONE, mark
+from sqlitmus.render.document.symbols import LEADS, NONE, mark
 from sqlitmus.results.report import Block as RunBlock
 from sqlitmus.results.report import (
     Broken,
@@ -169,7 +169,7 @@ def provenance_section(report: Report) -> Section:
     return Section(
         "provenance",
         "Provenance",
-        [symbols.LEADS["provenance"]],
+        [LEADS["provenance"]],
         sections=[
             *_runners(report.runners),
             *_differ(groups, names),
@@ -246,7 +246,7 @@ def durability_section(report: Report) -> Iterator[Section]:
     if rows:
         table = Table("syncs", CASE, columns, rows, matrix=True)
         name, finding = "Syncs per transaction", _synced(report)
-        yield Section("syncs", name, [symbols.LEADS["syncs"]], [table], finding=finding)
+        yield Section("syncs", name, [LEADS["syncs"]], [table], finding=finding)
 
 
 def _synced(report: Report) -> str:
@@ -319,10 +319,7 @@ def scaling(report: Report) -> Iterator[Section]:
         if any(curve.points for curve in item.curves)
     ]
     if below:
-        opening, finding = (
-            ("scaling", "Parallel readers", [symbols.LEADS["scaling"]]),
-            _scaled(report),
-        )
+        opening, finding = ("scaling", "Parallel readers", [LEADS["scaling"]]), _scaled(report)
         yield Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
@@ -369,11 +366,7 @@ def overhead(report: Report) -> Iterator[Section]:
         for place, (group, rows) in enumerate(groups.items())
     ]
     if below:
-        opening = (
-            "overhead",
-            "Binding overhead",
-            [symbols.LEADS["overhead"].format(floor=report.floor)],
-        )
+        opening = ("overhead", "Binding overhead", [LEADS["overhead"].format(floor=report.floor)])
         finding = _added(report)
         yield Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
 

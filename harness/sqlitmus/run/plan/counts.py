@@ -400,9 +400,8 @@ def _warmups(
         ms = max(min(max(ms, mode.warmup_ms[0]), mode.warmup_ms[1]), least_ms.get(name, 0))
         needed[name] = max(seen.operations_within(ms), mode.warmup_iterations * each, 1)
     if alike_work.whole:
-        walks = {name: ceil(count / case.walk) for name, count in _similar(needed).items()}
-        if alike:
-            walks = dict.fromkeys(walks, max(walks.values(), default=1))
+        given = _similar(needed, inf if alike else SIMILAR)
+        walks = {name: ceil(count / case.walk) for name, count in given.items()}
         return {name: ceil(case.walk * many / each) for name, many in walks.items()}
     slowest = max((seen.mean_ns for seen in piloted.values()), default=1.0)
     bearable = LONGEST * mode.warmup_ms[1] * 1e6 / slowest
@@ -410,12 +409,12 @@ def _warmups(
     return dict.fromkeys(piloted, ceil(count / each))
 
 
-def _similar(needed: Mapping[str, float]) -> dict[str, float]:
-    """The operations `needed` by each runner; of those within a factor of `SIMILAR`, from the
-    longest on, as many as the longest needs: one process tells them apart no closer."""
-    longest, given = inf, dict[str, float]()
+def _similar(needed: Mapping[str, float], factor: float) -> dict[str, float]:
+    """The operations `needed` by each runner; of those within `factor`, from the longest on, as
+    many as the longest needs: one process tells them apart no closer."""
+    longest, given = max(needed.values(), default=0.0), dict[str, float]()
     for name in sorted(needed, key=lambda name: needed[name], reverse=True):
-        if SIMILAR * needed[name] < longest:
+        if factor * needed[name] < longest:
             longest = needed[name]
         given[name] = longest
     return given
