@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from math import inf
 from pathlib import Path, PureWindowsPath
@@ -103,7 +103,7 @@ def digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _size(name: str) -> int:
+def _size(name: str | Path) -> int:
     try:
         return Path(name).stat().st_size
     except OSError:
@@ -122,13 +122,13 @@ def bytes_of_files(database: Path) -> int:
 
 def into_page_cache(*places: Path) -> None:
     """Read files, and all files below folders, where half of the free memory holds them: else the
-    first of those that read them would wait for the disk."""
+    first of those that read them would wait for the disk. What cannot be read is left out."""
     below = (place.rglob("*") if place.is_dir() else [place] for place in places)
     files = [file for file in chain.from_iterable(below) if file.is_file()]
-    if sum(file.stat().st_size for file in files) > (system.free_memory() or inf) / 2:
+    if sum(_size(file) for file in files) > (system.free_memory() or inf) / 2:
         return
     for file in files:
-        with file.open("rb", buffering=0) as stream:
+        with suppress(OSError), file.open("rb", buffering=0) as stream:
             while stream.read(2**20):
                 pass
 

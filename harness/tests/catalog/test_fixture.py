@@ -145,6 +145,20 @@ def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_pat
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
 
 
+def test_what_goes_away_while_it_is_read_ahead_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = fixture.ensure("tiny", definition(files="SELECT id, b FROM t"), "s", "wal", tmp_path)
+
+    def free() -> int:
+        shutil.rmtree(fixture.folder_of(file))
+        return 2**30
+
+    monkeypatch.setattr("sqlitmus.machine.system.free_memory", free)
+    fixture.into_page_cache(file, fixture.folder_of(file))
+    assert not fixture.folder_of(file).exists()
+
+
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     first, second = tmp_path / "1.db", tmp_path / "2.db"
     for file in (first, second):

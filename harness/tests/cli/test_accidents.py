@@ -3,18 +3,20 @@
 # pyright: reportPrivateUsage=false, reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import json
+import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from sqlitmus.catalog import definitions
+from sqlitmus.catalog import definitions, fixture
 from sqlitmus.run import session
 from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.verify import answers
 from sqlitmus.store import file as store
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import together
@@ -108,6 +110,29 @@ def test_beside_one_another_runners_have_the_fate_that_they_have_alone(
         started.append(len(inside.pids()))
     assert fates[0] == fates[1]
     assert started[1] == 2 * started[0] + 2, "who left something running was not asked again, alone"
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fixture_is_built_once_and_before_another_fork_reads_it(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def noted(file: str, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*given: object) -> object:
+            with (inside.root / file).open("a") as stream:
+                stream.write(f"{os.getpid()}\n")
+            return function(*given)
+
+        return call
+
+    inside.two_of_each()
+    monkeypatch.setattr("sqlitmus.machine.system.usable", lambda: 2)
+    monkeypatch.setattr(answers, "LEAST_BESIDE", 2)
+    monkeypatch.setattr(answers, "oracle_answer", noted("asks", answers.oracle_answer))
+    monkeypatch.setattr(fixture, "build", noted("builds", fixture.build))
+    run(inside)
+    builds, asks = ((inside.root / file).read_text().split() for file in ("builds", "asks"))
+    assert len(builds) == 1
+    assert not {*builds} & {*asks}
 
 
 FULL = (sqlite3.SQLITE_FULL, "database or disk is full", "free some space")

@@ -101,6 +101,20 @@ def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(sour
     }  # fmt: skip
 
 
+def test_the_copy_is_read_into_the_page_cache_before_each_program(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = Fake({"new": "1 ns", "old": "2 ns"})
+
+    def read(folder: Path) -> None:
+        fake.commands.append((["read"], folder))
+
+    monkeypatch.setattr("sqlitmus.catalog.fixture.into_page_cache", read)
+    authors(fake, source).block(0, 7)
+    assert fake.commands[::2] == [(["read"], source.parent / "authors-modes")] * 3
+    assert sorted(fake.ran()[1::2]) == ["new", "old", "seed"]
+
+
 def test_a_program_that_goes_wrong_is_not_run_again(source: Path) -> None:
     fake = Fake({"new": "100 ns", "old": "no database"}, {"new": 3})
     made = authors(fake, source)

@@ -237,8 +237,17 @@ def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> 
     names = [*dict.fromkeys(new)]
     if len(new) < LEAST_BESIDE or min(len(names), system.usable()) < 2:
         return
+    # Forks build no fixture that another is about to read.
+    files = {(c.fixture, c.journal_mode, c.variant.encoding, c.page_size): c for c in cases}
+    builds = [partial(_build, case) for case in files.values() if case.fixture]
+    _at_once(context, cells, builds, "fixture")
     _at_once(context, cells, [partial(_ask, case) for case in cases], "case")
     _at_once(context, cells, [partial(_verify_all, cases, cells, name) for name in names], "runner")
+
+
+def _build(case: PlannedCase, context: Context) -> None:
+    with suppress(NotFit):
+        context.invocations.fixtures.of(case)
 
 
 def _ask(case: PlannedCase, context: Context) -> None:
