@@ -151,6 +151,10 @@ def claims(
             help="Two builds of Node, for the claim on the threading mode.",
         ),
     ] = None,
+    key: Annotated[
+        bool,
+        typer.Option("--key", help="Only the rows that decide a claim, in a third of the time."),
+    ] = False,
     plan: PlanOnly = False,
     source: Annotated[
         list[Path] | None,
@@ -183,6 +187,8 @@ def claims(
     chosen = list(claimfiles.read(folder, catalog, names or []).values())
     if not chosen:
         raise UsageError(f"{folder}: there is no claim")
+    if key:
+        chosen = [claim.decided() for claim in chosen]
     if list_:
         _list(chosen, as_json=json_)
         return

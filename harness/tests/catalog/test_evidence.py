@@ -57,6 +57,21 @@ def test_a_folder_of_another_revision_is_refused_with_what_differs(tmp_path: Pat
         matching({}, [tmp_path])
 
 
+def test_the_rows_that_decide_all_claims_need_a_third_of_the_cells() -> None:
+    for claim in CLAIMS.values():
+        short = claim.decided()
+        assert [row for row in short.rows if row.key] == [row for row in claim.rows if row.key]
+        assert all(row.key or row.untestable for row in short.rows)
+        programs = {name for row in short.rows for name in row.theirs or ()}
+        assert set(short.evidence.programs if short.evidence else ()) == programs
+    few, many = (
+        {cell for claim in some for cell in claim.cells()}
+        for some in ([claim.decided() for claim in CLAIMS.values()], CLAIMS.values())
+    )
+    assert few < many
+    assert len(few) < len(many) / 3
+
+
 def test_a_program_s_own_figure_is_read_off_its_output() -> None:
     rate = Program(command=["run"], prints=r"x (?P<figure>[\d,]+) ops/sec", rate=True)
     assert rate.figure("small x 2,000,000 ops/sec \u00b10.1%") == pytest.approx(500)

@@ -58,6 +58,30 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
+def test_with_key_the_rows_that_decide_a_claim_are_measured(desk: Desk, claims: Call) -> None:
+    more = """
+[[groups]]
+title = "all(): times as fast"
+metric = "steady"
+base = { case = "all", runner = "old" }
+new = { case = "all", runner = "new" }
+rows = [{ name = "rows" }, { name = "a build", untestable = "nobody has it" }]
+
+[[tables]]
+title = "all()"
+metric = "steady"
+cases = ["all"]
+runners = ["old"]
+"""
+    desk.clone.write("scenarios/claims/a-faster.toml", CLAIM + more)
+    assert claims("faster", "--key", *OPTIONS).code == 0
+    report = desk.clone.summary()
+    assert [case.id for case in report.cases] == ["get"]
+    (claim,) = report.claims
+    assert [row.name for group in claim.groups for row in group.rows] == ["a row", "a build"]
+    assert claim.counts == {"reproduced": 1}
+
+
 # an operation takes 2.2 µs, the mean of old and new: 10 ms are 4,096 of them in 8 iterations, an
 # iteration of several threads has 20 ms; without a pilot each scenario has its own number
 ALIKE = [
