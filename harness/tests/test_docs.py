@@ -162,7 +162,7 @@ def test_the_trace_that_is_shown_is_one(tmp_path: Path) -> None:
     assert list(source.workload.query) == ["select-document", "in-transaction-insert-visit"]
 
 
-QUESTIONS = re.findall(r"```sql\n(.*?)```", document("docs/run-file.md"), re.DOTALL)
+HEAD, *QUESTIONS = (paths.ROOT / "docs/run-file.sql").read_text("utf-8").strip().split("\n\n")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -172,6 +172,12 @@ def test_a_question_to_a_run_has_an_answer(question: str, tmp_path: Path) -> Non
     change(folder, "UPDATE sample SET outcome = 'failed' WHERE id = 1")
     change(folder, "INSERT INTO iteration VALUES(2, '[9]', '[1, 2]', '[]', '[]')")
     assert ask(folder, question)
+
+
+def test_ten_questions_are_asked_and_the_document_shows_one_of_them() -> None:
+    assert (HEAD.startswith("-- Ten questions"), len(QUESTIONS)) == (True, 10)
+    (shown,) = re.findall(r"```sql\n(.*?)\n```", document("docs/run-file.md"), re.DOTALL)
+    assert shown in QUESTIONS
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
