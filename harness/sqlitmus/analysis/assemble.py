@@ -199,7 +199,6 @@ def _reference(plan: Plan, option: str | None) -> str:
 
 # Which cases of a run need no further block, at a planned look.
 
-
 OPEN = (None, Verdict.NOT_RESOLVED, Verdict.NOT_TESTABLE)
 
 

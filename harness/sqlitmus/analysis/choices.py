@@ -12,16 +12,8 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, log_times, over_sessions
 from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, still_open, tables
 from sqlitmus.catalog.presets import MOST, OWN, Preset
+from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
-from sqlitmus.results.recommendation import (
-    CatchUp,
-    Choice,
-    OldEngine,
-    OperationParts,
-    PairParts,
-    Weighed,
-    Weighing,
-)
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.estimate import Array, normal, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, Parts, Verdicts, at_level, parts, summed, testable
@@ -31,7 +23,7 @@ from sqlitmus.vocabulary.verdicts import Apart, Verdict
 _YEARS_OLDER = 9
 
 
-def old_engines(runners: Sequence[Runner]) -> Iterator[OldEngine]:
+def old_engines(runners: Sequence[Runner]) -> Iterator[recommendation.OldEngine]:
     """Whose SQLite is years older than the newest among `runners`."""
     versions = {
         runner.name: (_minor(runner.sqlite_version), runner.sqlite_version)
@@ -43,7 +35,7 @@ def old_engines(runners: Sequence[Runner]) -> Iterator[OldEngine]:
     newest, text = max(versions.values())
     for name, (minor, version) in versions.items():
         if newest - minor >= _YEARS_OLDER:
-            yield OldEngine(name, version, text)
+            yield recommendation.OldEngine(name, version, text)
 
 
 def _minor(version: str) -> int:
@@ -188,7 +180,7 @@ def caught_up(
     names: Sequence[str],
     question: Question,
     level: float,
-) -> list[CatchUp]:
+) -> list[recommendation.CatchUp]:
     """Each of `names` that is slower than another one in a case that may be `called` and not in a
     variant of it, where it is equivalent or faster; those that were furthest behind first.
 
@@ -205,29 +197,29 @@ def caught_up(
 
 def _between(
     cases: Sequence[Case], by_place: Mapping[int, Table], base: int, variant: int
-) -> Iterator[CatchUp]:
+) -> Iterator[recommendation.CatchUp]:
     for (runner, reference), now in by_place[variant].items():
         before = by_place[base].get((runner, reference))
         level_or_ahead = now.verdict is Verdict.EQUIVALENT or now.verdict.side == "faster"
         if before and before.verdict.side == "slower" and level_or_ahead:
-            yield CatchUp(cases[base].id, cases[variant].id, before, now)
+            yield recommendation.CatchUp(cases[base].id, cases[variant].id, before, now)
 
 
 def packed(
     of: Operations,
     decided: Decided,
-    parts: Sequence[OperationParts],
+    parts: Sequence[recommendation.OperationParts],
     start: list[float | None],
-    catching: list[CatchUp],
-) -> Weighing:
+    catching: list[recommendation.CatchUp],
+) -> recommendation.Weighing:
     """All that other calls' figures are made of, as data."""
     sessions = of.question.sessions
     lower = np.tril_indices(2 * len(of.order))
-    pairs: list[PairParts] = []
+    pairs: list[recommendation.PairParts] = []
     for k, (runner, reference) in enumerate(of.pairs):
         rows = slice(k * sessions, (k + 1) * sessions)
         pairs.append(
-            PairParts(
+            recommendation.PairParts(
                 runner,
                 reference,
                 [_known(row) for row in of.of.difference[rows]],
@@ -238,7 +230,7 @@ def packed(
                 [list(Verdict)[code] for code in of.single[k].tolist()],
             )
         )
-    return Weighing(
+    return recommendation.Weighing(
         decided.level,
         normal(decided.level),
         MIN_BLOCKS,
@@ -250,7 +242,9 @@ def packed(
     )
 
 
-def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> OperationParts:
+def parts_of(
+    of: Operations, place: int, name: str, case: Case, units: int
+) -> recommendation.OperationParts:
     """What sums take from the operation in `place`, which is `case`; a call is so many `units`."""
     cells = {cell.runner: cell for cell in case.cells}
     levels = _known(of.levels[place])
@@ -263,7 +257,9 @@ def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> O
         for figure, times in (("cpu", units), ("peak_rss", 1))
     )  # fmt: skip
     apart: list[Apart | None] = [cells[runner].apart for runner in of.names]
-    return OperationParts(case.id, name, case.metric == "cold", levels, cpu, memory, apart)
+    return recommendation.OperationParts(
+        case.id, name, case.metric == "cold", levels, cpu, memory, apart
+    )
 
 
 def _known(row: Array) -> list[float | None]:
@@ -310,7 +306,7 @@ class Shared:
     alone, and of each runner its longest start in ns, None where that is not known."""
 
     of: Operations
-    parts: Sequence[OperationParts]
+    parts: Sequence[recommendation.OperationParts]
     alone: Sequence[Table]
     starts: Mapping[str, float | None]
 
@@ -324,7 +320,7 @@ def choices(
     ok: NDArray[np.bool_],
     times: Array,
     question: Question,
-) -> tuple[Weighed | None, Weighing | None]:
+) -> tuple[recommendation.Weighed | None, recommendation.Weighing | None]:
     """The decisions by `presets`, and what other calls' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
@@ -354,12 +350,15 @@ def choices(
     made_by = dict(zip(ranked, decided.tables, strict=False))
     if OWN in presets and set(presets[OWN].calls) <= set(of.order):
         (made_by[OWN],) = decide(of, [of.calls(presets[OWN].calls)], decided.level).tables
-    made: list[Choice] = []
+    made: list[recommendation.Choice] = []
     for name, preset in presets.items():
         lacking = [case for case in preset.calls if case not in of.order]
         starting = any(part.start and part.case in preset.calls for part in parts)
-        choice = Choice(name, preset.title, preset.summary, preset.calls, lacking, starting,
-                        blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
+        choice = recommendation.Choice(
+            *(name, preset.title, preset.summary, preset.calls, lacking, starting),
+            blocks=decided.blocks,
+            least=MIN_BLOCKS,
+        )
         if not lacking:
             table = made_by[name]
             choice = _decided(choice, preset, shared, table)
@@ -371,10 +370,14 @@ def choices(
             choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
     old = list(old_engines([r for r in runners if r.name in names]))
-    return Weighed(made, named, old), packed(of, decided, parts, list(starts.values()), catching)
+    return recommendation.Weighed(made, named, old), packed(
+        of, decided, parts, list(starts.values()), catching
+    )
 
 
-def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
+def _catching(
+    choice: recommendation.Choice, catching: Sequence[recommendation.CatchUp]
+) -> list[recommendation.CatchUp]:
     """The two that were furthest behind the only one in front, in cases that are called."""
     behind = {each.runner for each in choice.ranking.contrasts}
     return [
@@ -386,7 +389,9 @@ def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
     ][:CATCHING]
 
 
-def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Choice:
+def _decided(
+    choice: recommendation.Choice, preset: Preset, shared: Shared, table: Table
+) -> recommendation.Choice:
     of = shared.of
     used = [place for place, case in enumerate(of.order) if case in preset.calls]
     absent = Excluded.untimed(

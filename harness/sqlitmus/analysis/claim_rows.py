@@ -8,15 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlitmus.analysis.cells import (
-    CHECKS,
-    Exclusions,
-    Outcomes,
-    intervals,
-    optional,
-    usable,
-    whole,
-)
+from sqlitmus.analysis import cells
 from sqlitmus.analysis.data import Array, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
@@ -60,14 +52,14 @@ class Series:
     `apart` says of cells that they were still warming up, or did other work.
     """
 
-    def __init__(self, run: RunData, outcomes: Outcomes) -> None:
+    def __init__(self, run: RunData, outcomes: cells.Outcomes) -> None:
         self.run = run
         self._outcomes = outcomes
         self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
         by: tuple[Apart, ...] = ("still warming up", "did other work")
-        excluded = Exclusions({name: CHECKS[name].find(run) for name in by})
+        excluded = cells.Exclusions({name: cells.CHECKS[name].find(run) for name in by})
         self.apart = {
             place: f"{'was ' * reason.startswith('still')}{reason}"
             for place, reason in excluded.reasons().items()
@@ -94,7 +86,7 @@ class Series:
         spots = self.spot(*base), self.spot(*new)
         planned = [*map(self._planned, spots)]
         if metric == "wall":
-            works = {whole(*each) for each in planned}
+            works = {cells.whole(*each) for each in planned}
             if None in works:
                 by_time = "a process that warms up by time did no fixed number of operations"
                 raise NotHereError(by_time)
@@ -113,7 +105,7 @@ class Series:
         work elsewhere is of an operation here (of a cold case, of a process); `file` is in
         bytes."""
         if metric not in self._arrays:
-            self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
+            self._arrays[metric] = cells.usable(self._recorded(metric), self._outcomes)
         return self._arrays[metric][spot.case, spot.series]
 
     def typical(self, metric: str, spot: Spot) -> Interval | None:
@@ -164,7 +156,7 @@ def _amounts(case: PlannedCase, counts: Counts | None) -> tuple[float, float, fl
 
 def median(blocks: Array) -> Interval | None:
     """The median of a cell's blocks with its interval; None without any."""
-    return intervals(medians(blocks[None]))[0]
+    return cells.intervals(medians(blocks[None]))[0]
 
 
 PAGE = 4096  # files are whole pages of it
@@ -404,7 +396,7 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     if not here:
         return rows
     means = _means([drafts[n] for n in here], question)
-    logs = zip(*map(optional, (means.mean, *means.interval())), strict=True)
+    logs = zip(*map(cells.optional, (means.mean, *means.interval())), strict=True)
     for n, figure in zip(here, logs, strict=True):
         rows[n] = drafts[n].with_figure(*figure)
     expected = {
@@ -445,7 +437,7 @@ def _with_theirs(drafts: Sequence[Draft], rows: Sequence[Row], question: Questio
         if draft.theirs is not None:
             logs = log_times(draft.theirs[0]) - log_times(draft.theirs[1])
             means, _ = estimates(logs[None], question.sessions)
-            ends = (optional(each)[0] for each in (means.mean, *means.interval()))
+            ends = (cells.optional(each)[0] for each in (means.mean, *means.interval()))
             value, low, high = (None if end is None else exp(end) for end in ends)
             if value is not None:
                 shown[n] = _held(replace(shown[n], theirs=Interval(value, low, high)))

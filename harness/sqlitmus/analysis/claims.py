@@ -15,19 +15,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import PlannedCase
-from sqlitmus.results.claims import (
-    Claim,
-    Group,
-    Histograms,
-    Latencies,
-    Load,
-    Place,
-    Ranking,
-    Row,
-    ThreadLine,
-    ThreadPoint,
-    Threads,
-)
+from sqlitmus.results import claims
 from sqlitmus.results.report import ClaimOutcomes, Runner, Statement
 from sqlitmus.vocabulary.detail import bounds
 from sqlitmus.vocabulary.text import counted
@@ -71,7 +59,7 @@ def _cells(
     return cells, list(dict.fromkeys(absent))
 
 
-def _ranking(series: Series, table: published.ClaimTable) -> Ranking:
+def _ranking(series: Series, table: published.ClaimTable) -> claims.Ranking:
     cells, absent = _cells(series, table)
     typical = [series.typical(table.metric, spot) for *_, spot in cells]
     order = sorted(
@@ -79,14 +67,14 @@ def _ranking(series: Series, table: published.ClaimTable) -> Ranking:
     )
     times = [figure.value for n in order if (figure := typical[n])]
     places = [_place(series, *cells[n]) for n in order]
-    return Ranking(table.title, table.metric, times, places, absent)
+    return claims.Ranking(table.title, table.metric, times, places, absent)
 
 
-def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
+def _place(series: Series, label: str, runner: str, spot: Spot) -> claims.Place:
     details = series.run.details_of(*spot)
     writer_p99 = series.typical("writer_p99", spot)
     busy = series.mean("busy", spot)
-    return Place(
+    return claims.Place(
         label,
         runner,
         **{name: series.typical(name, spot) for name in ("wall", "p50", "p99", "p999")},
@@ -107,18 +95,18 @@ def _value(series: Series, metric: str, spot: Spot) -> float | None:
     return figure and figure.value
 
 
-def _load(series: Series, spot: Spot) -> Load:
-    return Load(
+def _load(series: Series, spot: Spot) -> claims.Load:
+    return claims.Load(
         cpu=_value(series, "cpu time", spot),
         voluntary=series.mean("switches_voluntary", spot),
         involuntary=series.mean("switches_involuntary", spot),
     )
 
 
-def _threads(series: Series, table: published.ClaimTable) -> Threads:
+def _threads(series: Series, table: published.ClaimTable) -> claims.Threads:
     cells, absent = _cells(series, table, _THREADS)
     have = cores(series.run.machine)
-    lines: dict[str, list[ThreadPoint]] = {}
+    lines: dict[str, list[claims.ThreadPoint]] = {}
     several = len({runner for _, runner, _ in cells}) > 1 or not any(label for label, *_ in cells)
     rates = table.metric in _RATES
     for label, runner, spot in cells:
@@ -128,7 +116,7 @@ def _threads(series: Series, table: published.ClaimTable) -> Threads:
             absent.append(f"{runner} in {case.id}: {table.metric} was not recorded")
             continue
         number = case.threads
-        point = ThreadPoint(
+        point = claims.ThreadPoint(
             number,
             rate(value) if rates else value,
             over=have is not None and number > have,
@@ -137,27 +125,27 @@ def _threads(series: Series, table: published.ClaimTable) -> Threads:
         title = ": ".join(filter(None, (runner if several else "", label)))
         lines.setdefault(title, []).append(point)
     ordered = [
-        ThreadLine(label, sorted(points, key=lambda point: point.threads))
+        claims.ThreadLine(label, sorted(points, key=lambda point: point.threads))
         for label, points in lines.items()
     ]
-    return Threads(table.title, table.metric, rates, ordered, absent)
+    return claims.Threads(table.title, table.metric, rates, ordered, absent)
 
 
-def _histograms(series: Series, table: published.ClaimTable) -> Histograms:
+def _histograms(series: Series, table: published.ClaimTable) -> claims.Histograms:
     spots, absent = _cells(series, table)
-    cells: list[Latencies] = []
+    cells: list[claims.Latencies] = []
     for label, runner, spot in spots:
         if not (buckets := series.run.details_of(*spot).buckets):
             case = series.case(spot).id
             absent.append(f"{runner} in {case}: latencies were not recorded")
             continue
         columns = [(*bounds(number), count) for number, count in sorted(buckets.items())]
-        cells.append(Latencies(label, runner, columns))
+        cells.append(claims.Latencies(label, runner, columns))
     step = None if table.step_ms is None else table.step_ms * 1e6
-    return Histograms(table.title, step, cells, absent)
+    return claims.Histograms(table.title, step, cells, absent)
 
 
-def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[Claim]:
+def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[claims.Claim]:
     """Every claim of the plan, in its order."""
     series = Series(run, outcomes)
     groups = claim_groups(run, series)
@@ -167,7 +155,7 @@ def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list
     ]
 
 
-def claims_headline(published: Sequence[Claim]) -> list[Statement]:
+def claims_headline(published: Sequence[claims.Claim]) -> list[Statement]:
     """The outcomes of the claims' deciding rows; none for a run without."""
     counts = Counter(word for claim in published for word in claim.strip)
     ordered = {word: counts[word] for word in ClaimWord if counts[word]}
@@ -178,14 +166,14 @@ def _claim(
     run: RunData,
     series: Series,
     claim: published.Claim,
-    groups: list[Group],
+    groups: list[claims.Group],
     runners: Sequence[Runner],
-) -> Claim:
+) -> claims.Claim:
     rows = [(row, row.verdict) for row in deciding(groups) if row.verdict]
     absent = [row.reason for row, word in rows if word is ClaimWord.NOT_TESTABLE]
     decisive, _ = min(rows, key=lambda row: (row[1].decides, row[0].figure is None))
     lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
-    return Claim(
+    return claims.Claim(
         **{name: getattr(claim, name) for name in _AS_PINNED},
         strip=[word for _, word in rows],
         decisive=decisive,
@@ -215,7 +203,7 @@ def _evidence(claim: published.Claim) -> Iterator[str]:
         yield f"checked, as published: {fact.said}"
 
 
-def deciding(groups: Sequence[Group]) -> list[Row]:
+def deciding(groups: Sequence[claims.Group]) -> list[claims.Row]:
     """The rows that decide a claim: its key rows, or without any all that a figure was
     published for, or that cannot be tested; of those that show the same measurement, one."""
     every = [row for group in groups for row in group.rows]
@@ -225,7 +213,7 @@ def deciding(groups: Sequence[Group]) -> list[Row]:
     ]
 
 
-def _lesson(lessons: published.Lessons, row: Row, word: ClaimWord) -> str:
+def _lesson(lessons: published.Lessons, row: claims.Row, word: ClaimWord) -> str:
     """What a row of this word teaches; an effect where none was published reverses the claim."""
     if word is ClaimWord.LARGER and not (row.expects_effect and lessons.larger):
         return lessons.different if row.expects_effect else lessons.reversed

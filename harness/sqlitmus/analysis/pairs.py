@@ -10,28 +10,8 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.cells import optional
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons, Contrast
-from sqlitmus.stats.estimate import (
-    LEVEL,
-    Array,
-    TrimmedMeans,
-    combine,
-    moderate,
-    student_t_of,
-    trimmed_means,
-)
+from sqlitmus.stats import estimate, verdict
 from sqlitmus.stats.power import blocks_to_resolve, shift
-from sqlitmus.stats.verdict import (
-    ALPHA,
-    Contrasts,
-    Verdicts,
-    adjust,
-    decide,
-    divisor,
-    p_values,
-    pocock,
-    share,
-    testable,
-)
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
 
@@ -47,8 +27,8 @@ class Question:
     margin: float
     correction: Correction
     sessions: int = 1
-    alpha: float = ALPHA
-    shares: Array | None = None
+    alpha: float = verdict.ALPHA
+    shares: estimate.Array | None = None
     small_is_nothing: bool = False
 
     @classmethod
@@ -56,11 +36,11 @@ class Question:
         """What the plan asks."""
         common = (plan.margin, plan.correction, plan.sessions)
         if plan.gate is not None or plan.looks == 1:
-            return cls(*common, pocock(plan.looks))
+            return cls(*common, verdict.pocock(plan.looks))
         early = [case.id in plan.ended for case in plan.cases]
-        return cls(*common, shares=np.array([share(plan.looks, early=e) for e in early]))
+        return cls(*common, shares=np.array([verdict.share(plan.looks, early=e) for e in early]))
 
-    def share(self, each: int) -> Array | float:
+    def share(self, each: int) -> estimate.Array | float:
         """That of each row, where every case has `each`."""
         return 1.0 if self.shares is None else np.repeat(self.shares, each)
 
@@ -69,12 +49,12 @@ class Question:
 RESOLUTION = 1e-12
 
 
-def log_times(times: Array) -> Array:
+def log_times(times: estimate.Array) -> estimate.Array:
     """Their logarithms; NaN for 0, as of CPU time on a coarse clock, which has no ratio."""
     return np.log(np.where(times > 0, times, np.nan))
 
 
-def log_ratios(times: Array, names: list[str]) -> Array:
+def log_ratios(times: estimate.Array, names: list[str]) -> estimate.Array:
     """Per case and pair its log ratio in each block."""
     indices, logs = indices_of(names), log_times(times)
     differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
@@ -87,30 +67,33 @@ def indices_of(names: list[str]) -> list[tuple[int, int]]:
 
 
 def estimates(
-    rows: Array, sessions: int, family: int = 0
-) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    rows: estimate.Array, sessions: int, family: int = 0
+) -> tuple[estimate.TrimmedMeans, tuple[estimate.Array, estimate.Array]]:
     """Trimmed means of `rows`, and where one more session would lie; see `over_sessions`."""
     parts = rows.reshape(len(rows) * sessions, rows.shape[1] // sessions)
-    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions, family)
+    return over_sessions(estimate.trimmed_means(parts, resolution=RESOLUTION), sessions, family)
 
 
 def over_sessions(
-    each: TrimmedMeans, sessions: int, family: int = 0
-) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    each: estimate.TrimmedMeans, sessions: int, family: int = 0
+) -> tuple[estimate.TrimmedMeans, tuple[estimate.Array, estimate.Array]]:
     """One row from the `sessions` rows of each; of several their random-effects combination. Of one
     session, every `family` rows say something of each other's noise, if it is not 0."""
     if sessions == 1:
         value = np.where(each.count > 1, each.mean, np.nan)
         none = np.full(len(value), np.nan)
-        means = TrimmedMeans(value, each.error, each.freedom, each.count)
-        return moderate(means, family) if family else means, (none, none)
+        means = estimate.TrimmedMeans(value, each.error, each.freedom, each.count)
+        return estimate.moderate(means, family) if family else means, (none, none)
     shape = (len(each.mean) // sessions, sessions)
     freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
-    together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
+    together = estimate.combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
     degrees = np.maximum(together.count - 1, 0)
     half = (together.high - together.low) / 2
-    means = TrimmedMeans(
-        together.mean, half / student_t_of(degrees, LEVEL), degrees, count.sum(axis=1)
+    means = estimate.TrimmedMeans(
+        together.mean,
+        half / estimate.student_t_of(degrees, estimate.LEVEL),
+        degrees,
+        count.sum(axis=1),
     )
     return means, (together.next_low, together.next_high)
 
@@ -130,16 +113,16 @@ class Pairs:
     names: list[str]
     cases: int
     indices: list[tuple[int, int]]
-    logs: TrimmedMeans
-    verdicts: Verdicts
+    logs: estimate.TrimmedMeans
+    verdicts: verdict.Verdicts
     needed: NDArray[np.int64]
-    p: Array
-    adjusted: Array
-    reach: tuple[Array, Array]
+    p: estimate.Array
+    adjusted: estimate.Array
+    reach: tuple[estimate.Array, estimate.Array]
 
     def among(
         self, names: Collection[str], cases: Sequence[int]
-    ) -> tuple[list[tuple[str, str]], TrimmedMeans]:
+    ) -> tuple[list[tuple[str, str]], estimate.TrimmedMeans]:
         """The pairs of `names` as (runner, reference), and their log ratios in each of `cases`, one
         case after another."""
         named = [(self.names[i], self.names[j]) for i, j in self.indices]
@@ -148,7 +131,7 @@ class Pairs:
         return [named[k] for k in chosen], self.logs.rows(np.array(rows, dtype=np.int64))
 
 
-def compare_all(times: Array, names: list[str], question: Question) -> Pairs:
+def compare_all(times: estimate.Array, names: list[str], question: Question) -> Pairs:
     """All unordered pairs; `times` is cases x runners x blocks, NaN where there is none.
 
     A block counts for a pair only if both have a value in it. A pair with a single block gets no
@@ -160,8 +143,8 @@ def compare_all(times: Array, names: list[str], question: Question) -> Pairs:
 
 
 def concluded(
-    means: TrimmedMeans,
-    reach: tuple[Array, Array],
+    means: estimate.TrimmedMeans,
+    reach: tuple[estimate.Array, estimate.Array],
     names: list[str],
     cases: int,
     question: Question,
@@ -174,34 +157,34 @@ def concluded(
         blocks_to_resolve(means, question.margin, *divisors(verdicts, question), question.sessions),
         0,
     )
-    p = np.where(testable(means), p_values(means), np.nan)
-    adjusted = adjust(p / question.share(len(indices)), question.correction)
+    p = np.where(verdict.testable(means), verdict.p_values(means), np.nan)
+    adjusted = verdict.adjust(p / question.share(len(indices)), question.correction)
     return Pairs(names, cases, indices, means, verdicts, needed, p, adjusted, reach)
 
 
-def divisors(verdicts: Verdicts, question: Question) -> tuple[float, float]:
+def divisors(verdicts: verdict.Verdicts, question: Question) -> tuple[float, float]:
     """By what 5 % are divided for the next row to be called different, and equivalent."""
     family = int(np.count_nonzero(~verdicts.are(Verdict.NOT_TESTABLE)))
     different = int(np.count_nonzero(verdicts.are(*(v for v in Verdict if v.different))))
     equivalent = int(np.count_nonzero(verdicts.are(Verdict.EQUIVALENT)))
     return (
-        divisor(question.correction, family, different),
-        divisor(question.correction, family, equivalent),
+        verdict.divisor(question.correction, family, different),
+        verdict.divisor(question.correction, family, equivalent),
     )
 
 
-def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
+def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> estimate.TrimmedMeans:
     """Per pair the mean over the cases `taken`, whose errors are taken as independent; t has the
     fewest degrees of freedom among them. NaN over none."""
     shape, cases = (pairs.cases, len(pairs.indices)), int(taken.sum())
     if not cases:
         none, zero = np.full(shape[1], np.nan), np.zeros(shape[1], dtype=np.int64)
-        return TrimmedMeans(none, none, zero, zero)
+        return estimate.TrimmedMeans(none, none, zero, zero)
     logs = pairs.logs
     mean, error, freedom, count = (
         column.reshape(shape)[taken] for column in (logs.mean, logs.error, logs.freedom, logs.count)
     )
-    return TrimmedMeans(
+    return estimate.TrimmedMeans(
         mean.mean(axis=0),
         np.sqrt(np.square(error).sum(axis=0)) / cases,
         freedom.min(axis=0),
@@ -209,26 +192,26 @@ def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
     )
 
 
-def _decided(means: TrimmedMeans, question: Question, each: int) -> Verdicts:
+def _decided(means: estimate.TrimmedMeans, question: Question, each: int) -> verdict.Verdicts:
     """Verdicts on rows of which every case has `each`."""
-    return decide(
+    return verdict.decide(
         *(means, question.margin, question.correction, question.alpha),
         share=question.share(each),
         small_is_nothing=question.small_is_nothing,
     )
 
 
-def compare_with(values: Array, reference: int, question: Question) -> Contrasts:
+def compare_with(values: estimate.Array, reference: int, question: Question) -> verdict.Contrasts:
     """All series of `values` (cases x series x blocks) against the series `reference`: a row per
     case and series, cases outermost."""
     logs = log_times(values)
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
     means, _ = estimates(differences.reshape(-1, values.shape[2]), question.sessions)
-    return Contrasts(means, *means.interval(), _decided(means, question, values.shape[1]))
+    return verdict.Contrasts(means, *means.interval(), _decided(means, question, values.shape[1]))
 
 
-def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pairs:
+def compare_canary(times: estimate.Array, twins: Sequence[int], question: Question) -> Pairs:
     """The canary (last series of `times`) against the runner that it repeats in each case."""
     both = np.stack([times[np.arange(len(times)), twins], times[:, -1]], axis=1)
     return compare_all(both, [TWIN, CANARY], question)
@@ -273,7 +256,7 @@ def detectable(pairs: Pairs, question: Question) -> list[float | None]:
 
 
 def canary_comparisons(
-    plan: Plan, times: Array, names: list[str], question: Question
+    plan: Plan, times: estimate.Array, names: list[str], question: Question
 ) -> list[Contrast | None]:
     """Per case what the canary of `times` (cases x runners and canary x blocks) is to the runner
     that it repeats; None where it repeats none."""

@@ -13,19 +13,8 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import ratios
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
+from sqlitmus.results import report
 from sqlitmus.results.ranking import Contrast, Cost, Excluded, Open, Ranking, place
-from sqlitmus.results.report import (
-    Broken,
-    CanarySummary,
-    Case,
-    FewBlocks,
-    Group,
-    Missing,
-    NoOrder,
-    Runner,
-    Standing,
-    Statement,
-)
 from sqlitmus.stats.estimate import Array, TrimmedMeans, moderate, normal
 from sqlitmus.stats.verdict import MIN_BLOCKS, Contrasts, Verdicts, alarms, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
@@ -196,7 +185,7 @@ def standings(
     order: list[str],
     question: Question,
     times: Array | None = None,
-) -> list[Standing]:
+) -> list[report.Standing]:
     """For each group of `order` every ordered pair of runners; `groups` has one name per case.
 
     All groups and pairs are one family: its intervals hold together (`stats.verdict.together`), and
@@ -232,7 +221,7 @@ def standings(
 
 def _group(
     pairs: Pairs, group: str, common: CommonSet, not_ok: NDArray[np.bool_], table: Table
-) -> Iterator[Standing]:
+) -> Iterator[report.Standing]:
     """The standings of a group from its `table`; `not_ok` is cases x runners."""
     codes, names = Verdicts(_codes(pairs, common)), pairs.names
     gaps: list[int] = not_ok.sum(axis=0).tolist()
@@ -245,7 +234,7 @@ def _group(
         pair = place(min(runner, reference), max(runner, reference))
         won, lost, draws = (side[pair] for side in counts) if contrast else (0, 0, 0)
         cases = len(codes.code) if contrast else 0
-        yield Standing(
+        yield report.Standing(
             runner=names[runner],
             reference=names[reference],
             group=group,
@@ -289,17 +278,17 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
 
 
 def headline(
-    runners: Sequence[Runner],
-    cases: Sequence[Case],
-    standings: Sequence[Standing],
+    runners: Sequence[report.Runner],
+    cases: Sequence[report.Case],
+    standings: Sequence[report.Standing],
     blocks: int,
     reference: str,
     margin: float,
-) -> list[Statement]:
+) -> list[report.Statement]:
     """Problems, then what may be said of each group, over `reference` where that took part."""
-    statements: list[Statement] = [*_problems(runners, cases)]
+    statements: list[report.Statement] = [*_problems(runners, cases)]
     if blocks < MIN_BLOCKS:
-        statements.append(FewBlocks(blocks, MIN_BLOCKS))
+        statements.append(report.FewBlocks(blocks, MIN_BLOCKS))
     for group in dict.fromkeys(case.group for case in cases):
         if group != CONTROLS and blocks >= MIN_BLOCKS:
             mine = [s for s in standings if s.group == group]
@@ -308,17 +297,17 @@ def headline(
     if not statements:
         groups = {case.group for case in cases if any(cell.outcome == "ok" for cell in case.cells)}
         measured = "controls" if groups == {CONTROLS} else "no two" if groups else "nothing"
-        statements.append(NoOrder(measured))
+        statements.append(report.NoOrder(measured))
     return statements
 
 
-def canary_summary(runner: str | None, results: Sequence[Contrast | None]) -> CanarySummary:
+def canary_summary(runner: str | None, results: Sequence[Contrast | None]) -> report.CanarySummary:
     """What comparing the reference with itself showed, by p-values before any correction; `runner`
     is None where each case has its own."""
     tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
     number, below, many = alarms(np.array([c.p for c in tested], dtype=np.float64))
     ratios = [comparison.ratio for comparison in tested]
-    return CanarySummary(
+    return report.CanarySummary(
         runner,
         number,
         below,
@@ -327,7 +316,9 @@ def canary_summary(runner: str | None, results: Sequence[Contrast | None]) -> Ca
     )
 
 
-def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[Statement]:
+def _problems(
+    runners: Sequence[report.Runner], cases: Sequence[report.Case]
+) -> Iterable[report.Statement]:
     for outcome in ("wrong", "failed"):
         for runner in runners:
             ids = [
@@ -336,20 +327,20 @@ def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[Stat
                 if any((c.runner, c.outcome) == (runner.name, outcome) for c in case.cells)
             ]
             if ids:
-                yield Broken(runner.name, outcome, ids, len(cases))
+                yield report.Broken(runner.name, outcome, ids, len(cases))
     for runner in runners:
         if runner.missing is not None:
-            yield Missing(runner.name, runner.missing)
+            yield report.Missing(runner.name, runner.missing)
 
 
 def group_order(
     group: str,
-    runners: Sequence[Runner],
-    cases: Sequence[Case],
-    standings: Sequence[Standing],
+    runners: Sequence[report.Runner],
+    cases: Sequence[report.Case],
+    standings: Sequence[report.Standing],
     reference: str,
     margin: float,
-) -> Group | None:
+) -> report.Group | None:
     """The order of a group by its standings; None where none of the runners can be compared.
 
     Runners to choose from are compared with each other, and each is held against `reference`, which
@@ -372,4 +363,4 @@ def group_order(
         if c.group == group and each.runner == name and (each.apart or each.outcome != "ok")
     )  # fmt: skip
     order = replace(rank(table, compared, reference=base, margin=margin), excluded=excluded)
-    return Group(group, max(s.cases for s in standings if s.contrast), order)
+    return report.Group(group, max(s.cases for s in standings if s.contrast), order)

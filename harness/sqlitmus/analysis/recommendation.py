@@ -17,20 +17,8 @@ from sqlitmus.analysis.ranking import START, Table, crossing, exceeded, rank, st
 from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.settings import PlannedAdvice, Trial
+from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit, Ranking
-from sqlitmus.results.recommendation import (
-    Advice,
-    Composed,
-    Counsel,
-    Effect,
-    Latency,
-    Place,
-    Promise,
-    Published,
-    Recommendation,
-    Setting,
-    Tried,
-)
 from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, testable, together
@@ -74,30 +62,31 @@ def _ahead(table: Table, lead: str) -> Contrast | None:
 
 # A workload's limits that its runners are held to beyond memory and start: p99 and durability.
 
-
 _LEVELS = {"0": 0, "1": 1, "2": 2, "3": 2}  # of PRAGMA synchronous: off, normal, full, extra
 _NEEDED = {"normal": 1, "full": 2}
 _WORDS = ("off", "normal")
 
 
-def latencies(run: RunData, cases: Sequence[Case]) -> list[Latency]:
+def latencies(run: RunData, cases: Sequence[Case]) -> list[recommendation.Latency]:
     """The p99 of each case of a workload whose rounds were timed."""
     workload = run.plan.workload
     if workload is None:
         return []
     names = run.plan.names
-    timed: list[Latency] = []
+    timed: list[recommendation.Latency] = []
     for place, case in enumerate(cases):
         if case.scenario not in workload.paced:
             continue
         of_all = intervals(medians(run.samples.figures["p99"][place, : len(names)]))
         right = {cell.runner for cell in case.cells if cell.outcome == "ok"}
         p99 = {name: p if name in right else None for name, p in zip(names, of_all, strict=True)}
-        timed.append(Latency(case.id, workload.paced[case.scenario], workload.round, p99))
+        timed.append(
+            recommendation.Latency(case.id, workload.paced[case.scenario], workload.round, p99)
+        )
     return timed
 
 
-def over_limits(run: RunData, timed: Sequence[Latency]) -> list[Excluded]:
+def over_limits(run: RunData, timed: Sequence[recommendation.Latency]) -> list[Excluded]:
     """Who exceeds them, or was not measured where one holds."""
     workload = run.plan.workload
     if workload is None:
@@ -107,7 +96,7 @@ def over_limits(run: RunData, timed: Sequence[Latency]) -> list[Excluded]:
 
 
 def _of(
-    run: RunData, workload: PlannedWorkload, name: str, timed: Sequence[Latency]
+    run: RunData, workload: PlannedWorkload, name: str, timed: Sequence[recommendation.Latency]
 ) -> Iterator[Excluded]:
     most = workload.p99_ms and workload.p99_ms * 1e6
     for latency in timed if most else ():
@@ -145,9 +134,9 @@ def recommend(
     pairs: Pairs,
     times: Array,
     question: Question,
-    timed: Sequence[Latency] = (),
+    timed: Sequence[recommendation.Latency] = (),
     further: Sequence[Excluded] = (),
-) -> Recommendation | None:
+) -> recommendation.Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
@@ -209,7 +198,7 @@ def recommend(
     if question.sessions == 1 and order.front:
         level = 1 - question.alpha / max(int(testable(logs).sum()), 1)
         pair = still_open(table, order.front, blocks, level, question.margin)
-    return Recommendation(
+    return recommendation.Recommendation(
         case=decisive.id,
         database=UserDatabase(
             name=workload.database, **workload.model_dump(include={*DatabaseFacts.model_fields})
@@ -227,7 +216,7 @@ def recommend(
 
 
 def _unchecked(
-    workload: PlannedWorkload, timed: Sequence[Latency], start: int | None
+    workload: PlannedWorkload, timed: Sequence[recommendation.Latency], start: int | None
 ) -> Iterator[Limit]:
     """The limits whose cases a filter left out."""
     if workload.p99_ms and not timed:
@@ -267,7 +256,7 @@ def _cost(name: str, mix: Case, start: Case | None, alone: Mapping[str, float]) 
 
 def _composed(
     plan: Plan, cases: Sequence[Case], times: Array, shares: Mapping[str, float]
-) -> Iterator[Composed]:
+) -> Iterator[recommendation.Composed]:
     """Each runner's mix in one thread over its parts, block by block."""
     places = {case.scenario: number for number, case in enumerate(cases) if case.group == "queries"}
     mix = next(
@@ -279,12 +268,12 @@ def _composed(
     means = trimmed_means(np.log(times[mix] / parts), resolution=RESOLUTION)
     for runner, ratio in zip(plan.runners, ratios(means.mean, *means.interval()), strict=True):
         if runner.role == "runner" and ratio:
-            yield Composed(runner.name, ratio)
+            yield recommendation.Composed(runner.name, ratio)
 
 
 BASE, NEW = "base", "new"
-_APART: tuple[Effect, ...] = get_args(Apart)
-_EFFECTS: dict[Side, Effect] = {
+_APART: tuple[recommendation.Effect, ...] = get_args(Apart)
+_EFFECTS: dict[Side, recommendation.Effect] = {
     "faster": "helps",
     "slower": "hurts",
     "equivalent": "does nothing here",
@@ -294,10 +283,10 @@ _EFFECTS: dict[Side, Effect] = {
 
 def tried(
     run: RunData, outcomes: Outcomes, excluded: Exclusions, planned: PlannedAdvice
-) -> dict[Trial, Tried]:
+) -> dict[Trial, recommendation.Tried]:
     """What came of each trial of the plan, in its order; all that were measured are one family."""
     series, runner, cases = Series(run, outcomes), planned.runner, run.plan.cases
-    results: dict[Trial, Tried] = {}
+    results: dict[Trial, recommendation.Tried] = {}
     measured: dict[Trial, tuple[Array, Array]] = {}
     for trial in planned.trials:
         results[trial] = _blank(trial, "not measured here", trial.reason)
@@ -342,12 +331,16 @@ def checks(
     return base, new
 
 
-def _blank(trial: Trial, effect: Effect, reason: str) -> Tried:
+def _blank(trial: Trial, effect: recommendation.Effect, reason: str) -> recommendation.Tried:
     """A trial without a figure, and why."""
-    return Tried(trial.group, trial.database, effect, trial.base, trial.new, reason=reason)
+    return recommendation.Tried(
+        trial.group, trial.database, effect, trial.base, trial.new, reason=reason
+    )
 
 
-def _worded(trial: Trial, timed: Tried, contrast: Contrast | None) -> Tried:
+def _worded(
+    trial: Trial, timed: recommendation.Tried, contrast: Contrast | None
+) -> recommendation.Tried:
     """The trial with its ratio and what that says."""
     if contrast is None:
         few = "the two have fewer than 2 blocks in common"
@@ -374,7 +367,7 @@ def _alike(run: RunData, planned: PlannedAdvice, trial: Trial) -> bool:
     )
 
 
-def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> Advice | None:
+def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> recommendation.Advice | None:
     """The advice of a run that tried settings; None for any other run."""
     planned = run.plan.advice
     if planned is None:
@@ -383,7 +376,7 @@ def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> Advice | N
     named = {trial.setting for trial in planned.trials}
     groups = dict.fromkeys(trial.group for trial in planned.trials)
     titles = {name: group.title for name, group in planned.settings.group.items()}
-    return Advice(
+    return recommendation.Advice(
         runner=planned.runner,
         start=planned.settings.start,
         margin=run.plan.margin,
@@ -399,8 +392,8 @@ def advise(run: RunData, outcomes: Outcomes, excluded: Exclusions) -> Advice | N
 
 
 def _setting(
-    run: RunData, planned: PlannedAdvice, name: str, results: Mapping[Trial, Tried]
-) -> Setting:
+    run: RunData, planned: PlannedAdvice, name: str, results: Mapping[Trial, recommendation.Tried]
+) -> recommendation.Setting:
     by_name = {setting.name: setting for setting in planned.settings.setting}
     spec = by_name[name]
     mine = {trial: result for trial, result in results.items() if trial.setting == name}
@@ -408,7 +401,7 @@ def _setting(
     # of all groups that write, the one in which a commit loses most
     before, after = max(pairs, key=lambda pair: pair[0].level - pair[1].level, default=(None, None))
     weakens = bool(before and after and after.level < before.level)
-    return Setting(
+    return recommendation.Setting(
         name=name,
         title=spec.title,
         beside=by_name[spec.beside].title if spec.beside in by_name else "",
@@ -417,12 +410,12 @@ def _setting(
         counsel=counsel([result.effect for result in mine.values()], weakens=weakens),
         before=before,
         after=after,
-        published=[Published(p.says, p.source, p.url) for p in spec.publications],
+        published=[recommendation.Published(p.says, p.source, p.url) for p in spec.publications],
         tried=list(mine.values()),
     )
 
 
-def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
+def counsel(effects: Iterable[recommendation.Effect], *, weakens: bool) -> recommendation.Counsel:
     """What follows from a setting's effects; one that `weakens` commits is never simply set."""
     seen = {*effects}
     helps, hurts = "helps" in seen, "hurts" in seen
@@ -434,17 +427,21 @@ def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
         return "both"
     if helps or hurts:
         return "set it" if helps else "leave it"
-    left: dict[Effect, Counsel] = {
+    left: dict[recommendation.Effect, recommendation.Counsel] = {
         "not resolved": "open",
         **dict.fromkeys(_APART, "no answer"),
         "does nothing here": "does nothing",
         "is so already": "is so already",
     }
-    upshots: list[Counsel] = [word for effect, word in left.items() if effect in seen]
+    upshots: list[recommendation.Counsel] = [
+        word for effect, word in left.items() if effect in seen
+    ]
     return upshots[0] if upshots else "no answer"
 
 
-def _promises(run: RunData, planned: PlannedAdvice, trial: Trial) -> tuple[Promise, Promise] | None:
+def _promises(
+    run: RunData, planned: PlannedAdvice, trial: Trial
+) -> tuple[recommendation.Promise, recommendation.Promise] | None:
     """What a commit promises without the setting and with it, of a trial that writes."""
     base, new = checks(run, planned, trial)
     if base is None or new is None or not (base.affected or new.affected):
@@ -453,10 +450,10 @@ def _promises(run: RunData, planned: PlannedAdvice, trial: Trial) -> tuple[Promi
     return (before, after) if before and after else None
 
 
-def _places(run: RunData, planned: PlannedAdvice) -> list[Place]:
+def _places(run: RunData, planned: PlannedAdvice) -> list[recommendation.Place]:
     """The databases in the order of the file; a user's own has no name."""
     titles = {database.name: database.title for database in planned.settings.database}
-    places: list[Place] = []
+    places: list[recommendation.Place] = []
     for name in dict.fromkeys(trial.database for trial in planned.trials):
         bases = {trial.base for trial in planned.trials if trial.database == name} - {""}
         sizes = [c.database_bytes for c in run.plan.cases if c.id in bases and c.database_bytes]
@@ -467,6 +464,8 @@ def _places(run: RunData, planned: PlannedAdvice) -> list[Place]:
             and (size := cache_bytes(check.pragmas))
         ]
         places.append(
-            Place(name, titles.get(name, ""), max(sizes, default=None), max(caches, default=None))
+            recommendation.Place(
+                name, titles.get(name, ""), max(sizes, default=None), max(caches, default=None)
+            )
         )
     return places

@@ -253,7 +253,6 @@ def columns(types: Mapping[str, str]) -> list[contract.Column]:
 
 # What a case does, in words that a publication may use.
 
-
 SAMPLE = 1000  # values of a column whose lengths are looked at
 
 

@@ -9,16 +9,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from sqlitmus.vocabulary.contract import (
-    EngineOptions,
-    Flag,
-    Model,
-    Operation,
-    ParameterName,
-    Parameters,
-    Sequence,
-    Type,
-)
+from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Scheme
 
 # `?`: a value can be NULL
@@ -41,7 +32,7 @@ Pattern = Annotated[str, AfterValidator(_pattern)]
 Alphabet = Annotated[str, Field(min_length=1)]
 
 
-class Generator(Model):
+class Generator(contract.Model):
     """How values of a fixture's column are drawn; see `generate`."""
 
     generator: Literal[
@@ -57,10 +48,10 @@ class Generator(Model):
     nulls: float = Field(default=0.0, ge=0, le=1)
 
 
-class Parameter(Model):
+class Parameter(contract.Model):
     """How one parameter of a step is drawn, and its type."""
 
-    type: Type
+    type: contract.Type
     generator: Literal[
         "permutation", "integer", "real", "text", "blob", "pattern", "uuid", "relative", "same"
     ]
@@ -88,7 +79,7 @@ QUOTED = re.compile(
 )  # and comments
 
 
-class ScenarioStep(Model):
+class ScenarioStep(contract.Model):
     """One statement; `only` restricts it to cases with these axis values.
 
     `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. By
@@ -100,12 +91,12 @@ class ScenarioStep(Model):
     first digits, as of sum(), or their types alone, as of round(), which rounds halves otherwise.
     """
 
-    operation: Operation
+    operation: contract.Operation
     sql: str = ""
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
-    given: Parameters | None = None
-    names: list[ParameterName] = []
+    given: contract.Parameters | None = None
+    names: list[contract.ParameterName] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     tuples: int = Field(default=1, ge=1, le=32_766)
     repeat: int = Field(default=1, ge=1, le=1_000_000)
@@ -145,7 +136,7 @@ class ScenarioStep(Model):
 _PARTS = re.compile(rf"{QUOTED.pattern}|\?", re.DOTALL)
 
 
-class Query(Model):
+class Query(contract.Model):
     """A read-back query."""
 
     sql: str
@@ -187,7 +178,7 @@ def _written(value: object) -> object:
 AxisValue = Annotated[str, BeforeValidator(_written)]  # a text, or a whole number
 
 
-class Override(Model):
+class Override(contract.Model):
     """Other operation counts for cases with these axis values, and another pace of workers and
     writer where these are given."""
 
@@ -200,7 +191,7 @@ class Override(Model):
     writer_rate: float | None = None
 
 
-class Variant(Model):
+class Variant(contract.Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
     Pragmas come after the profile's. `encoding` is that of the fixture's file. `answered_as` are
@@ -212,9 +203,9 @@ class Variant(Model):
     encoding: Encoding = "UTF-8"
     readonly: bool = False
     uri: dict[str, str] = {}
-    flags: list[Flag] = []
+    flags: list[contract.Flag] = []
     pragmas: list[tuple[str, str | int]] = []
-    engine: EngineOptions = {}
+    engine: contract.EngineOptions = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
     answered_as: dict[str, str] = {}
@@ -233,7 +224,7 @@ class Variant(Model):
         return self.model_copy(update={"pragmas": [*dict(self.pragmas).items()]})
 
 
-class Writing(Model):
+class Writing(contract.Model):
     """A writer beside the readers: what it does per iteration, at how many operations a second."""
 
     steps: Annotated[list[ScenarioStep], Field(min_length=1)]
@@ -245,7 +236,7 @@ class Writing(Model):
 _NORMALISED = "It chooses no profile, so every connection gets the pragmas of `normalised`."
 
 
-class Scenario(Model):
+class Scenario(contract.Model):
     """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
 
     `memory` gives each connection its own database, filled by `setup`. Without `ascii_ends`, texts
@@ -289,7 +280,7 @@ class Scenario(Model):
     latencies: bool = False
     tolerate_busy: bool = False
     rate: float | None = None
-    sequence: Sequence | None = None
+    sequence: contract.Sequence | None = None
     writer: Writing | None = None
     watch_wal: bool = False
     memory_limit_mib: float | None = Field(default=None, gt=0)
@@ -362,7 +353,7 @@ class Scenario(Model):
         return self
 
 
-class Profile(Model):
+class Profile(contract.Model):
     """A named list of pragmas."""
 
     title: str
@@ -370,7 +361,7 @@ class Profile(Model):
     pragmas: list[tuple[str, str | int]]
 
 
-class Suite(Model):
+class Suite(contract.Model):
     """A selection of cases, and the mode that measures them by default.
 
     A case names a scenario (or `*`) and axis values.
@@ -394,7 +385,7 @@ Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
 TIMEOUT_S = 60.0
 
 
-class Mode(Model):
+class Mode(contract.Model):
     """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
@@ -430,7 +421,7 @@ class Mode(Model):
     process_s: float = Field(default=0.3, gt=0)
 
 
-class Fixture(Model):
+class Fixture(contract.Model):
     """A database file: schema, sizes and how each column is filled; or one of the user's, by a hash
     of its `content`, of which a copy lies in the cache.
 
@@ -450,7 +441,7 @@ class Fixture(Model):
     databases: str | None = None
 
 
-class RunnerSpec(Model):
+class RunnerSpec(contract.Model):
     """How to start a runner. `{tool}` in a command or an environment is a path, `{tool_url}` the
     same as a URL, `{runners}` the runners' folder. `without` says what to do for a `tool` that no
     set-up makes.
@@ -473,7 +464,7 @@ class RunnerSpec(Model):
     environment: dict[str, str] = {}
     steady_environment: dict[str, str] = {}
     sources: list[str] = ["."]
-    engine: EngineOptions = {}
+    engine: contract.EngineOptions = {}
     warmup_ms: int = 0
     warmup_lists_ms: int = 0
     nul_in_text: bool = True
@@ -488,7 +479,7 @@ class RunnerSpec(Model):
         return max(self.warmup_ms, self.warmup_lists_ms if lists else 0)
 
 
-class Runners(Model):
+class Runners(contract.Model):
     """A `runner.toml`: the runners of one folder."""
 
     runner: list[RunnerSpec]

@@ -100,7 +100,6 @@ def as_label(text: str) -> str:
 
 # Writes a command's output: a file, stdout, stderr.
 
-
 FORMATS = ("html", "md", "comment", "json", "text", "node-csv")
 
 

@@ -240,7 +240,6 @@ def _fill(word: str, values: dict[str, str]) -> str:
 
 # Fetches versions of runtimes and drivers from npm, each into its own folder of the toolchain.
 
-
 STEP = "versions"
 DRIVER = "better-sqlite3"
 CLONE = Path(__file__).parents[3]

@@ -190,7 +190,6 @@ def _line(values: Iterable[str | float | None]) -> str:
 # A GitHub-flavoured table per machine and group: the reference's time, and what the other runners
 # are to it.
 
-
 # What a job summary holds, with some room for what else is written to it.
 LIMIT = markdown.LIMIT - markdown.RESERVE
 
@@ -244,7 +243,6 @@ def _size(*lines: str) -> int:
 
 
 # The samples of a comparison as Node's benchmark/compare.js writes them, for its compare.R.
-
 
 COLUMNS = ("binary", "filename", "configuration", "rate", "time")
 

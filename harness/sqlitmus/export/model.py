@@ -13,21 +13,9 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_
 
 from sqlitmus.results.claims import Unit
 from sqlitmus.results.recommendation import Counsel, Effect, Promise
-from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary import figures, verdicts
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.figures import Figure
-from sqlitmus.vocabulary.verdicts import (
-    CaseMetric,
-    CellOutcome,
-    ClaimMetric,
-    ClaimWord,
-    Correction,
-    PublishedKind,
-    Role,
-    RunKind,
-    Steadiness,
-    Verdict,
-)
 
 
 def finite(value: float | None) -> float | None:
@@ -74,7 +62,7 @@ class ClaimRow(OfRun):
     """The row's name."""
     key: bool
     """Whether it decides the claim."""
-    metric: Annotated[ClaimMetric, "group.metric"]
+    metric: Annotated[verdicts.ClaimMetric, "group.metric"]
     """What is compared."""
     unit: Annotated[Unit, "group.unit"]
     """What the times are of."""
@@ -86,7 +74,7 @@ class ClaimRow(OfRun):
     """The second cell; `ratio` is base / new."""
     said: str
     """The publication's words."""
-    kind: PublishedKind
+    kind: verdicts.PublishedKind
     """What was published: a ratio, a range, or a bound on the effect."""
     published: Number
     """The publication's ratio; empty where it gives none. Its ends are by its own uncertainty."""
@@ -126,7 +114,7 @@ class ClaimRow(OfRun):
     """The median time of `base`."""
     new_ns_per_unit: Annotated[Number, "new_time.value"]
     """The median time of `new`."""
-    word: Annotated[ClaimWord | None, "verdict"]
+    word: Annotated[verdicts.ClaimWord | None, "verdict"]
     """The word of the row; empty where no ratio was published."""
     reason: Words
     """Why it has this word."""
@@ -168,7 +156,7 @@ class SettingRow(OfRun):
     """The time with it over the time without: below 1 it helps."""
     ratio_low: Annotated[Number, "contrast.ratio.low"]
     ratio_high: Annotated[Number, "contrast.ratio.high"]
-    verdict: Annotated[Verdict | None, "contrast.verdict"]
+    verdict: Annotated[verdicts.Verdict | None, "contrast.verdict"]
     """The verdict on the ratio."""
     blocks: int = Field(ge=0)
     """The blocks that have both cases."""
@@ -198,13 +186,13 @@ class Row(OfRun):
     """The group of scenarios."""
     axes: Annotated[dict[str, str], "case.axes"]
     """The axes' values; in CSV `profile=shipped;rows=10`, percent-encoded."""
-    metric: Annotated[CaseMetric, "case.metric"]
+    metric: Annotated[verdicts.CaseMetric, "case.metric"]
     """The figure that `ratio` to `needs_blocks` compare."""
     unit: Annotated[str, "case.unit"]
     """The unit of work, such as `read`."""
     runner: str
     """The runner."""
-    role: Annotated[Role, "identity.role"]
+    role: Annotated[verdicts.Role, "identity.role"]
     """What it takes part as."""
     runtime: Annotated[str, "identity.runtime"]
     """Its runtime."""
@@ -216,7 +204,7 @@ class Row(OfRun):
     """The driver's version."""
     sqlite_version: Annotated[Words, "identity.sqlite_version"]
     """The version of SQLite."""
-    outcome: CellOutcome
+    outcome: verdicts.CellOutcome
     """Whether the cell has a time."""
     reason: Words
     """Why it has none; of `ok`, why the time is compared with nothing."""
@@ -224,7 +212,7 @@ class Row(OfRun):
     """The share that half of the case's comparisons find with 80 % power."""
     blocks: int | None
     """The blocks that the times come from."""
-    steadiness: Steadiness | None
+    steadiness: verdicts.Steadiness | None
     """The class of the times in the pilot."""
     operations: int
     """The operations of an iteration."""
@@ -242,7 +230,7 @@ class Row(OfRun):
     """The steady time above the floor's."""
     overhead_ns_per_unit_low: Annotated[Number, "overhead.low"]
     overhead_ns_per_unit_high: Annotated[Number, "overhead.high"]
-    overhead_verdict: Verdict | None
+    overhead_verdict: verdicts.Verdict | None
     """The verdict against the floor."""
     reference: Annotated[str, "report.reference"]
     """The runner that ratios refer to."""
@@ -254,7 +242,7 @@ class Row(OfRun):
     """The p-value of “no difference”."""
     p_adjusted: Annotated[Number, "compared.adjusted"]
     """The same after correction."""
-    verdict: Annotated[Verdict | None, "compared.verdict"]
+    verdict: Annotated[verdicts.Verdict | None, "compared.verdict"]
     """The verdict on the ratio."""
     needs_blocks: Annotated[int | None, "compared.needs_blocks"]
     """The blocks that would probably settle a `not resolved`."""
@@ -276,7 +264,7 @@ class Machine(Part):
     """The machine's name (`run --machine`)."""
     run: str
     """The run directory."""
-    kind: RunKind
+    kind: verdicts.RunKind
     """What kind of run it is."""
     suite: str
     """The suite."""
@@ -294,7 +282,7 @@ class Machine(Part):
     """The sittings that they lie in."""
     margin: float
     """The smallest difference that matters, as a share of the time: 0.02 for 2 %."""
-    correction: Correction
+    correction: verdicts.Correction
     """How p-values are corrected for many comparisons."""
     reference: str
     """The runner that ratios refer to."""
@@ -328,7 +316,7 @@ class Cost(Part):
     """Its time over that runner's; the intervals of all ratios hold together with 95 %."""
     ratio_low: Annotated[Number, "contrast.ratio.low"]
     ratio_high: Annotated[Number, "contrast.ratio.high"]
-    verdict: Annotated[Verdict | None, "contrast.verdict"]
+    verdict: Annotated[verdicts.Verdict | None, "contrast.verdict"]
     """The verdict on the ratio."""
     cpu_ms: Number
     """Their CPU time."""
@@ -410,7 +398,7 @@ def _columns(figure: Figure) -> dict[str, Any]:
         columns |= _bounded(f"{figure.name}_ratio", f"{contrast}.ratio", over)
         means = "" if figure.smaller == "faster" else f"; “faster” means {figure.smaller}"
         columns[f"{figure.name}_verdict"] = (
-            Annotated[Verdict | None, f"{contrast}.verdict"],
+            Annotated[verdicts.Verdict | None, f"{contrast}.verdict"],
             Field(description=f"The verdict on that ratio{means}."),
         )
     return columns

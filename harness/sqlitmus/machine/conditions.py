@@ -32,7 +32,6 @@ def _work(iterations: int) -> None:
 
 # Whether somebody set the system's clock meanwhile: its distance from one that nobody sets.
 
-
 # A clock that is corrected slowly goes up to 500 ppm wrong by design.
 SLEW = 0.001
 LEAST_NS = 1_000_000
@@ -53,7 +52,6 @@ class ClockWatch:
 
 
 # How long the machine has stood by: a laptop that was closed.
-
 
 LEAST_S = 0.5  # less is the difference of two looks at two clocks
 

@@ -44,7 +44,6 @@ def between(before: Look | None, after: Look | None) -> float | None:
 
 # What a process writes while it times its work, seen from outside: bytes, and its log.
 
-
 _HEADER = struct.Struct(">4I")  # of a log: magic number, format, page size, checkpoint sequence
 _FRAME = 24  # bytes of a log beside each page
 

@@ -184,7 +184,6 @@ def _signal(leader: int, number: signal.Signals) -> None:
 
 # Nothing that an invocation started outlives it, nor the harness; on Linux only.
 
-
 GRACE_S = 0.1  # for what ends by itself as soon as it sees that its parent is gone
 PATIENCE_S = 2.0
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36

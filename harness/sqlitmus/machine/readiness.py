@@ -44,7 +44,6 @@ def judged(
 
 # What else the machine does: two snapshots of the processor, the disks and all processes.
 
-
 TOP = 3
 
 
@@ -191,7 +190,6 @@ def _processes() -> Iterator[tuple[tuple[int, float], ProcessCounters]]:
 
 # Doctor's checks of the machine's settings: frequency, power, cores, clock.
 
-
 COARSE_NS = 1_000
 SLOW_CLOCKS = {"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}
 
@@ -246,7 +244,6 @@ def clock_grain_ns(readings: int = 2_000) -> int | None:
 
 
 # Doctor's checks for disturbances: load, steal, heat, swapping, disk traffic.
-
 
 BUSY = 0.2
 MEMORY_PRESSURE = 0.01

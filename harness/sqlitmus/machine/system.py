@@ -230,7 +230,6 @@ def prepare() -> None:
 
 # Single facts of Linux's kernel, from /proc and /sys below a root folder; None when unknown.
 
-
 TICKS_BEFORE_GUEST = 8
 CLOCKS = "sys/devices/system/clocksource/clocksource0"
 
@@ -350,7 +349,6 @@ def limits() -> Limits:
 
 
 # The share of each processor in use between two moments, from Linux's counters.
-
 
 _IDLE = (3, 4, 7)  # columns of /proc/stat: idle, waiting for input and output, stolen
 

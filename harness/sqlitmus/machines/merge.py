@@ -34,7 +34,6 @@ from sqlitmus.vocabulary.text import one_line
 
 # Finds the runs below the folders given, and decides whether each can be merged.
 
-
 DEPTH = 2  # results/ARTIFACT/RUN
 MOST_SHOWN = 500  # characters of a path or a reason
 MOST_FACT = 1000
@@ -263,7 +262,6 @@ def _shortened(text: str) -> str:
 
 
 # Gives each machine its run, by label and hardware. Pure.
-
 
 SAME_MACHINE = (
     "of the same machine as {}, and a machine counts once, with one run; ./just run --again RUN "

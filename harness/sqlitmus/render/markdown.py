@@ -6,22 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    Definitions,
-    Document,
-    Items,
-    Legend,
-    LegendEntry,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document import model as doc
 from sqlitmus.vocabulary.text import counted, visible
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$@])")
@@ -54,12 +39,12 @@ RESERVE = 1024
 COMMENT = 65_536
 
 
-def comment(document: Document) -> str:
+def comment(document: doc.Document) -> str:
     """The document as a comment on a pull request, of 65,536 characters at most: its answer, the
     rows of its first table, and all else folded. The text says how many rows it leaves out."""
     (answer, *_) = [*document.answer, *document.headline, document.title]
     parts = [f"### {text(answer)}"]
-    rows: list[Row] = []
+    rows: list[doc.Row] = []
     for table in [*document.brief, *document.tables()][:1]:
         half = COMMENT // 2
         rows = [row for row in table.rows if (half := half - len(_line(table, row)) - 1) > 0]
@@ -73,7 +58,7 @@ def comment(document: Document) -> str:
 
 
 def render(
-    document: Document,
+    document: doc.Document,
     *,
     all_rows: bool = False,
     limit: int | None = None,
@@ -100,21 +85,21 @@ def render(
     return f"{_Page(fitting, all_rows).of(document)}\n{text(note)}\n"
 
 
-def _tables(sections: Iterable[Section]) -> Iterator[Table]:
+def _tables(sections: Iterable[doc.Section]) -> Iterator[doc.Table]:
     """The tables that are printed of these."""
     for section in sections:
         if not section.detail:
-            yield from (block for block in section.blocks if isinstance(block, Table))
+            yield from (block for block in section.blocks if isinstance(block, doc.Table))
             yield from _tables(section.sections)
 
 
-def _rows(table: Table, *, all_rows: bool) -> list[Row]:
+def _rows(table: doc.Table, *, all_rows: bool) -> list[doc.Row]:
     """The rows that are printed as rows."""
     brief = table.folded is None or table.folded.brief != "rows"
     return table.rows if brief and not all_rows else table.every_row
 
 
-def _fitting(rows: Iterable[tuple[Row, Table]], room: int) -> set[int]:
+def _fitting(rows: Iterable[tuple[doc.Row, doc.Table]], room: int) -> set[int]:
     """The rows that fit into `room` bytes, those of the lowest rank first; by identity."""
     fitting: set[int] = set()
     headed: set[int] = set()
@@ -136,7 +121,7 @@ class _Page:
     fitting: Collection[int]
     all_rows: bool
 
-    def of(self, document: Document) -> str:
+    def of(self, document: doc.Document) -> str:
         first, rest = document.headline[:1], document.headline[1:]
         parts = [f"# {text(document.title)}", *map(text, [*first, document.definition, *rest])]
         if document.answers:
@@ -152,7 +137,7 @@ class _Page:
         parts += [each for block in document.foot for each in self._block(block)]
         return "\n\n".join(filter(None, parts)) + "\n"
 
-    def _section(self, section: Section, level: int) -> list[str]:
+    def _section(self, section: doc.Section, level: int) -> list[str]:
         """Heading, lead, blocks, and the sections below; nothing of one that is all detail."""
         if section.detail:
             return []
@@ -164,24 +149,24 @@ class _Page:
             return [_details(section.title, "\n\n".join(body))] if body else []
         return [f"{'#' * level} {text(section.title)}", *body]
 
-    def _block(self, block: Block) -> Iterator[str]:
+    def _block(self, block: doc.Block) -> Iterator[str]:
         match block:
-            case Table():
+            case doc.Table():
                 yield from self._table(block)
-            case Chart():
+            case doc.Chart():
                 return
-            case Legend():
+            case doc.Legend():
                 yield legend(block.entries)
-            case Definitions():
+            case doc.Definitions():
                 yield "\n".join(f"- **{text(name)}:** {text(value)}" for name, value in block.items)
-            case Items():
+            case doc.Items():
                 yield "\n".join(f"- {text(item)}" for item in block.texts)
-            case Paragraph():
+            case doc.Paragraph():
                 yield text(block.text)
-            case Code():
+            case doc.Code():
                 yield (f"{text(block.label)}: " if block.label else "") + code(block.text)
 
-    def _table(self, table: Table) -> Iterator[str]:
+    def _table(self, table: doc.Table) -> Iterator[str]:
         folded = None if self.all_rows else table.folded
         rows = table.every_row if self.all_rows else table.rows
         if rows := self._fit(rows):
@@ -195,7 +180,7 @@ class _Page:
         else:
             yield f"Besides: {text(folded.count)}."
 
-    def _fit(self, rows: Iterable[Row]) -> list[Row]:
+    def _fit(self, rows: Iterable[doc.Row]) -> list[doc.Row]:
         return [row for row in rows if id(row) in self.fitting]
 
 
@@ -203,12 +188,12 @@ def _details(summary: str, body: str) -> str:
     return f"<details><summary>{text(summary)}</summary>\n\n{body}\n\n</details>"
 
 
-def legend(entries: list[LegendEntry]) -> str:
+def legend(entries: list[doc.LegendEntry]) -> str:
     """Marks and words in a line."""
     return text(" · ".join(f"{entry.mark.symbol} {entry.word}" for entry in entries))
 
 
-def grid(table: Table, rows: Iterable[Row]) -> str:
+def grid(table: doc.Table, rows: Iterable[doc.Row]) -> str:
     """A table of those rows; numbers stand to the right."""
     columns = [table.head, *table.columns]
     titles = [
@@ -224,17 +209,17 @@ def gfm_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _line(table: Table, row: Row) -> str:
+def _line(table: doc.Table, row: doc.Row) -> str:
     head = code(row.head.text) if table.head.kind == "id" else text(row.head.text)
     return gfm_row([head, *cells(table, row)])
 
 
-def cells(table: Table, row: Row) -> list[str]:
+def cells(table: doc.Table, row: doc.Row) -> list[str]:
     """The texts of a row's cells, one per column."""
     return list(map(_cell, table.cells(row), table.columns))
 
 
-def _cell(cell: Cell, column: Column) -> str:
+def _cell(cell: doc.Cell, column: doc.Column) -> str:
     """Mark, text, bounds, note: bold where it is decided, slanted where it is no value."""
     written = code(cell.text) if column.kind == "id" and cell.text else text(cell.text)
     if cell.text and cell.emphasis:

@@ -12,20 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Definitions,
-    Document,
-    Items,
-    Legend,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document import model as doc
 from sqlitmus.vocabulary.text import one_line
 
 STYLES = {
@@ -56,7 +43,7 @@ ASCII = {
 
 
 def render(
-    document: Document,
+    document: doc.Document,
     width: int,
     *,
     color: bool,
@@ -96,7 +83,7 @@ def _line(text: str, style: str = "") -> Text:
     return Text(one_line(text), style=style)
 
 
-def _title(document: Document) -> Iterator[Text]:
+def _title(document: doc.Document) -> Iterator[Text]:
     yield _line(document.title, "bold")
     facts = (" ".join(filter(None, fact)) for fact in document.facts)
     yield _line(" \u00b7 ".join(facts), "dim")
@@ -111,7 +98,7 @@ class Printer:
     plain: bool = False
     all_rows: bool = False
 
-    def whole(self, document: Document) -> Iterator[RenderableType]:
+    def whole(self, document: doc.Document) -> Iterator[RenderableType]:
         """All of it."""
         yield from _title(document)
         yield from map(_line, document.headline)
@@ -127,7 +114,9 @@ class Printer:
         for block in document.foot:
             yield from self._block(block)
 
-    def brief(self, document: Document, tables: Sequence[Table]) -> Iterator[RenderableType]:
+    def brief(
+        self, document: doc.Document, tables: Sequence[doc.Table]
+    ) -> Iterator[RenderableType]:
         """The answer, the `tables` that stand for all, and the gist of each notice."""
         yield from _title(document)
         yield from map(_line, document.answer or document.headline[:1])
@@ -150,11 +139,11 @@ class Printer:
                 yield from self._section(section)
         marks = {c.mark.symbol for t in tables for row in t.rows for c in row.cells if c.mark}
         for block in document.foot:
-            if isinstance(block, Legend):
+            if isinstance(block, doc.Legend):
                 used = [e for e in block.entries if any(e.mark.symbol in mark for mark in marks)]
-                yield from self._block(Legend(used))
+                yield from self._block(doc.Legend(used))
 
-    def _section(self, section: Section) -> Iterator[RenderableType]:
+    def _section(self, section: doc.Section) -> Iterator[RenderableType]:
         if section.detail:
             return
         yield Text()
@@ -168,25 +157,25 @@ class Printer:
         for below in section.sections:
             yield from self._section(below)
 
-    def _block(self, block: Block) -> Iterator[RenderableType]:
+    def _block(self, block: doc.Block) -> Iterator[RenderableType]:
         match block:
-            case Table():
+            case doc.Table():
                 yield from self._table(block)
-            case Legend():
+            case doc.Legend():
                 marks = ((e.mark.ascii if self.plain else e.mark.symbol, e) for e in block.entries)
                 yield self._listed("", [f"{mark} {entry.word}" for mark, entry in marks])
-            case Definitions():
+            case doc.Definitions():
                 yield from (_line(f"{name}: {text}") for name, text in block.items)
-            case Items():
+            case doc.Items():
                 yield from (_line(f"- {text}") for text in block.texts)
-            case Paragraph():
+            case doc.Paragraph():
                 yield _line(block.text, TONES[block.style])
-            case Code():
+            case doc.Code():
                 yield _line(f"{block.label}: {block.text}" if block.label else block.text)
             case _:
                 return
 
-    def _table(self, table: Table) -> Iterator[RenderableType]:
+    def _table(self, table: doc.Table) -> Iterator[RenderableType]:
         rows = table.every_row if self.all_rows else table.rows
         if rows:
             yield from self._turned(table, rows) if table.matrix else self.laid_out(table, rows)
@@ -197,7 +186,7 @@ class Printer:
         else:
             yield _line(f"{table.folded.count}; the HTML shows them", "dim")
 
-    def _first(self, table: Table) -> Iterator[RenderableType]:
+    def _first(self, table: doc.Table) -> Iterator[RenderableType]:
         """The first rows of a table, and the names of the others."""
         yield from self._table(replace(table, rows=table.rows[:MOST_ROWS]))
         if names := [row.head.text for row in table.rows[MOST_ROWS:]]:
@@ -214,12 +203,12 @@ class Printer:
                 lines[-1] = f"{lines[-1]} {text}".lstrip()
         return Text("\n".join(lines), style="dim")
 
-    def _mark(self, cell: Cell) -> str:
+    def _mark(self, cell: doc.Cell) -> str:
         return "" if cell.mark is None else cell.mark.ascii if self.plain else cell.mark.symbol
 
     # A table as it stands: ids and numbers stay whole, only texts wrap.
 
-    def laid_out(self, table: Table, rows: Sequence[Row]) -> Iterator[RenderableType]:
+    def laid_out(self, table: doc.Table, rows: Sequence[doc.Row]) -> Iterator[RenderableType]:
         """All columns beside each other; or without wide ones and notes; or each row's head above
         its cells; or in bands: the first that fits."""
         strips = self._strips(table, rows, notes=True)
@@ -235,8 +224,8 @@ class Printer:
         else:
             yield from _bands(strips, self.width)
 
-    def _strips(self, table: Table, rows: Sequence[Row], *, notes: bool) -> list["Strip"]:
-        def text(cell: Cell) -> Text:
+    def _strips(self, table: doc.Table, rows: Sequence[doc.Row], *, notes: bool) -> list["Strip"]:
+        def text(cell: doc.Cell) -> Text:
             note = f"({cell.note})" if cell.note and notes else ""
             parts = (self._mark(cell), cell.text, cell.bounds, note)
             return _line(" ".join(filter(None, parts)), _style(cell))
@@ -251,10 +240,10 @@ class Printer:
             ),
         ]
 
-    def _turned(self, table: Table, rows: Sequence[Row]) -> Iterator[RenderableType]:
+    def _turned(self, table: doc.Table, rows: Sequence[doc.Row]) -> Iterator[RenderableType]:
         """Subjects as rows, cases as columns; a subject that says one thing of all is told once."""
 
-        def short(cell: Cell) -> Text:
+        def short(cell: doc.Cell) -> Text:
             parts = (cell.text, self._mark(cell), cell.note and f"({cell.note})")
             return _line(" ".join(filter(None, parts)), _style(cell))
 
@@ -285,7 +274,7 @@ class Printer:
             if same:
                 yield _line(f"{table.columns[n].title}: {cells[n][0].plain}", "dim")
 
-    def _compact(self, table: Table) -> Iterator[RenderableType]:
+    def _compact(self, table: doc.Table) -> Iterator[RenderableType]:
         """A matrix as it stands: ratios without their sign and bounds, heads of columns broken at
         hyphens and spaces, and what stands in a cell's note below. Where it has no room, wide
         columns are left out and heads of rows wrap; where that does not do, it is in bands."""
@@ -320,14 +309,14 @@ class Printer:
             yield grid
         yield from self._notes(table)
 
-    def _figure(self, cell: Cell) -> Text:
+    def _figure(self, cell: doc.Cell) -> Text:
         """A cell of a compact matrix."""
         if _aside(cell):
             return Text(MARKED, style=_style(cell))
         symbol = MARKED if cell.note else self._mark(cell)
         return _line(cell.text.removesuffix("×") + symbol, _style(cell))
 
-    def _notes(self, table: Table) -> Iterator[Text]:
+    def _notes(self, table: doc.Table) -> Iterator[Text]:
         """A line or more for each note of a compact matrix: in which rows, and of whom."""
         places: dict[str, dict[str, list[str]]] = {}
         for row in table.rows:
@@ -349,11 +338,11 @@ INDENT = 2
 NARROW = 20
 
 
-def _style(cell: Cell) -> str:
+def _style(cell: doc.Cell) -> str:
     return STYLES.get(cell.style.rstrip("0123456789"), "")
 
 
-def _aside(cell: Cell) -> str:
+def _aside(cell: doc.Cell) -> str:
     """What stands for a figure and is too long to stand in its column."""
     return cell.text if cell.emphasis == "aside" and cell_len(cell.text) > LONG else ""
 
@@ -362,7 +351,7 @@ def _aside(cell: Cell) -> str:
 class Strip:
     """A column of a table with its texts."""
 
-    column: Column
+    column: doc.Column
     texts: list[Text]
 
     @property

@@ -9,23 +9,9 @@ from pydantic import Field
 from sqlitmus.results.claims import Claim
 from sqlitmus.results.ranking import Comparisons, Contrast, Interval, Ranking
 from sqlitmus.results.recommendation import Advice, Recommendation, Weighed, Weighing
-from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary import figures, verdicts
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.figures import Figure
-from sqlitmus.vocabulary.verdicts import (
-    Apart,
-    CaseMetric,
-    CellOutcome,
-    ClaimWord,
-    Correction,
-    HoldsWord,
-    Role,
-    RunKind,
-    Scheme,
-    Side,
-    Steadiness,
-    Verdict,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +60,7 @@ class SelfTest:
     created: str
     lines: list[str]
     passed: bool
-    scheme: Scheme
+    scheme: verdicts.Scheme
 
 
 NoticeKind = Literal[
@@ -196,7 +182,7 @@ class ClaimOutcomes:
     word."""
 
     claims: int
-    counts: dict[ClaimWord, int]
+    counts: dict[verdicts.ClaimWord, int]
     kind: Literal["claims"] = "claims"
 
 
@@ -215,7 +201,7 @@ class Holding:
 
     reference: str
     of: int
-    counts: dict[HoldsWord, int]
+    counts: dict[verdicts.HoldsWord, int]
     kind: Literal["holding"] = "holding"
 
 
@@ -225,7 +211,7 @@ class Agreed:
 
     group: str
     cases: int
-    sides: dict[str, dict[Side, int]]
+    sides: dict[str, dict[verdicts.Side, int]]
     kind: Literal["agreed"] = "agreed"
 
 
@@ -293,16 +279,16 @@ class Cell:
     """
 
     runner: str
-    outcome: CellOutcome
+    outcome: verdicts.CellOutcome
     reason: str | None = None
-    apart: Apart | None = None
+    apart: verdicts.Apart | None = None
     time: Interval | None = None
     samples: list[float | None] = field(default_factory=list[float | None])
     positions: list[int] = field(default_factory=list[int])
     overhead: Interval | None = None
-    overhead_verdict: Verdict | None = None
+    overhead_verdict: verdicts.Verdict | None = None
     figures: dict[str, Measure] = field(default_factory=dict[str, Measure])
-    steadiness: Steadiness | None = None
+    steadiness: verdicts.Steadiness | None = None
     operations: int = 0
     iterations: int = 0
     warmup_iterations: int = 0
@@ -332,7 +318,7 @@ class Case:
     group: str
     bound_by: str
     axes: dict[str, str]
-    metric: CaseMetric
+    metric: verdicts.CaseMetric
     unit: str
     sql: list[str]
     pragmas: list[tuple[str, str]]
@@ -360,7 +346,7 @@ class Runner:
     title: str
     runtime: str
     driver: str
-    role: Role
+    role: verdicts.Role
     missing: str | None = None
     runtime_version: str | None = None
     driver_version: str | None = None
@@ -478,7 +464,7 @@ class Report:
     """
 
     version: int
-    kind: RunKind
+    kind: verdicts.RunKind
     title: str
     run: str
     label: str
@@ -490,7 +476,7 @@ class Report:
     blocks_complete: int
     sessions: int
     margin: float
-    correction: Correction
+    correction: verdicts.Correction
     reference: str
     floor: str | None
     headline: list[Statement]

@@ -7,18 +7,9 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
+from sqlitmus.stats import verdict
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.power import blocks_to_clear
-from sqlitmus.stats.verdict import (
-    ALPHA,
-    MIN_BLOCKS,
-    Rows,
-    alphas,
-    beyond_p,
-    p_values,
-    testable,
-    within_p,
-)
 from sqlitmus.vocabulary.verdicts import Correction
 
 
@@ -100,15 +91,16 @@ def hold(
     """
     if not expected:
         return []
-    band, tested = np.array(expected).T, testable(logs)
+    band, tested = np.array(expected).T, verdict.testable(logs)
     low, high = band
-    effect, zero_p = (low > 0) | (high < 0), p_values(logs)
+    effect, zero_p = (low > 0) | (high < 0), verdict.p_values(logs)
     # where no effect is expected, to be told from 0 alone says nothing
-    any_p = np.fmin(beyond_p(logs, low, high), 2 * within_p(logs, low, high))
+    any_p = np.fmin(verdict.beyond_p(logs, low, high), 2 * verdict.within_p(logs, low, high))
     any_p = np.where(effect, np.fmin(zero_p, any_p), any_p)
     which = range(len(expected)) if measured is None else measured
     (sure, next_sure), (alpha, _) = (
-        alphas(np.where(tested, p, np.nan), which, correction, ALPHA) for p in (zero_p, any_p)
+        verdict.alphas(np.where(tested, p, np.nan), which, correction, verdict.ALPHA)
+        for p in (zero_p, any_p)
     )
     strict, lenient = (np.array(logs.interval(1 - each)) for each in (sure, alpha))
     positions = _positions(logs, band, strict, lenient, margin)
@@ -137,8 +129,8 @@ def _positions(
     effect, apart = near > 0, (strict_low > 0) | (strict_high < 0)
     least, most = np.where(effect, (strict_low, strict_high), (low, high))
     short = effect & (high < near)
-    questions: dict[Position, Rows] = {
-        "few blocks": logs.count < MIN_BLOCKS,
+    questions: dict[Position, verdict.Rows] = {
+        "few blocks": logs.count < verdict.MIN_BLOCKS,
         "no interval": np.isnan(logs.error),
         "within": (near < least) & (most < far),
         "none": short & (np.maximum(-low, high) < np.log1p(margin)),

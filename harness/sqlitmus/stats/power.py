@@ -9,17 +9,7 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.stats.estimate import (
-    LEVEL,
-    Array,
-    Counts,
-    TrimmedMeans,
-    deviation,
-    freedom_of,
-    kept,
-    normal,
-    student_t_of,
-)
+from sqlitmus.stats import estimate
 
 POWER = 0.8
 BOTH_ENDS = 1 - (1 - POWER) / 2  # where two ends must be cleared, half of the misses for each
@@ -27,12 +17,12 @@ MOST_BLOCKS = 2.0**53  # nobody asks for more
 
 
 def detectable(
-    deviation: Array,
-    blocks: Counts,
+    deviation: estimate.Array,
+    blocks: estimate.Counts,
     comparisons: float = 1,
     sessions: int = 1,
-    prior: Array | float = 0.0,
-) -> Array:
+    prior: estimate.Array | float = 0.0,
+) -> estimate.Array:
     """The smallest log ratio that is told from 0 with 80 % power, for each row.
 
     `shift` standard errors, which are `deviation` / sqrt(blocks); `deviation` is the spread of one
@@ -40,13 +30,13 @@ def detectable(
     there are sessions but one, whatever the blocks. NaN where trimming leaves fewer than two
     blocks.
     """
-    freedom = freedom_of(kept(blocks)) + prior
+    freedom = estimate.freedom_of(estimate.kept(blocks)) + prior
     if sessions > 1:
         freedom = np.full(len(blocks), sessions - 1.0)
     return shift(freedom, comparisons) * deviation / np.sqrt(blocks)
 
 
-def shift(freedom: Array, comparisons: float = 1) -> Array:
+def shift(freedom: estimate.Array, comparisons: float = 1) -> estimate.Array:
     """How many standard errors from 0 a log ratio must lie to be told from it with 80 % power.
 
     t (1 - 1 / 4f) + z' sqrt(1 + t^2 / 2f), from the noncentral t (Johnson and Welch, Biometrika 31,
@@ -55,17 +45,17 @@ def shift(freedom: Array, comparisons: float = 1) -> Array:
     """
     if comparisons < 1:
         raise ValueError(f"there must be at least one comparison, got {comparisons}")
-    return _shift(freedom, 1 - (1 - LEVEL) / comparisons, POWER)
+    return _shift(freedom, 1 - (1 - estimate.LEVEL) / comparisons, POWER)
 
 
-def _shift(freedom: Array, level: float, power: float) -> Array:
+def _shift(freedom: estimate.Array, level: float, power: float) -> estimate.Array:
     f = np.where(freedom >= 1, freedom, np.nan)
-    t, z = student_t_of(f, level), normal(2 * power - 1)
+    t, z = estimate.student_t_of(f, level), estimate.normal(2 * power - 1)
     return t * (1 - 1 / (4 * f)) + z * np.sqrt(1 + np.square(t) / (2 * f))
 
 
 def blocks_to_resolve(
-    logs: TrimmedMeans,
+    logs: estimate.TrimmedMeans,
     margin: float,
     different: float = 1,
     equivalent: float = 1,
@@ -80,13 +70,19 @@ def blocks_to_resolve(
     """
     size = np.abs(logs.mean)
     room = np.maximum(np.log1p(margin) - size, 0)
-    differs = _repetitions(logs, sessions, size, 1 - (1 - LEVEL) / different, POWER)
-    within = _repetitions(logs, sessions, room, 1 - 2 * (1 - LEVEL) / equivalent, BOTH_ENDS)
+    differs = _repetitions(logs, sessions, size, 1 - (1 - estimate.LEVEL) / different, POWER)
+    within = _repetitions(
+        logs, sessions, room, 1 - 2 * (1 - estimate.LEVEL) / equivalent, BOTH_ENDS
+    )
     return _blocks(logs, sessions, np.fmin(differs, within), np.inf)
 
 
 def blocks_to_clear(
-    logs: TrimmedMeans, distance: Array, inside: NDArray[np.bool_], alpha: float, sessions: int = 1
+    logs: estimate.TrimmedMeans,
+    distance: estimate.Array,
+    inside: NDArray[np.bool_],
+    alpha: float,
+    sessions: int = 1,
 ) -> NDArray[np.int64]:
     """About how many blocks bring each row's interval, at 1 - `alpha`, within `distance` of its
     estimate, with 80 % power if the estimate is the truth.
@@ -103,7 +99,7 @@ def blocks_to_clear(
     return np.where(room > 0, blocks, 0)
 
 
-def _length(logs: TrimmedMeans, sessions: int) -> Array:
+def _length(logs: estimate.TrimmedMeans, sessions: int) -> estimate.Array:
     """How many blocks a repetition has: one, or those of a session of several."""
     if sessions == 1:
         return np.ones(len(logs.mean))
@@ -111,24 +107,24 @@ def _length(logs: TrimmedMeans, sessions: int) -> Array:
 
 
 def _blocks(
-    logs: TrimmedMeans, sessions: int, repetitions: Array, most: float
+    logs: estimate.TrimmedMeans, sessions: int, repetitions: estimate.Array, most: float
 ) -> NDArray[np.int64]:
     """The blocks of so many repetitions, more than the row has; 0 for as many as `most` or NaN."""
     blocks = np.maximum(np.ceil(repetitions) * _length(logs, sessions), logs.count + 1)
     return np.where(blocks < most, blocks, 0).astype(np.int64)
 
 
-def _prior(logs: TrimmedMeans, sessions: int) -> Array:
+def _prior(logs: estimate.TrimmedMeans, sessions: int) -> estimate.Array:
     """The degrees of freedom, rounded, that each row has beyond those of its blocks; those of
     several sessions have none."""
     if sessions > 1:
         return np.zeros(len(logs.mean))
-    return np.maximum(np.rint(logs.freedom - freedom_of(kept(logs.count))), 0.0)
+    return np.maximum(np.rint(logs.freedom - estimate.freedom_of(estimate.kept(logs.count))), 0.0)
 
 
 def _repetitions(
-    logs: TrimmedMeans, sessions: int, distance: Array, level: float, power: float
-) -> Array:
+    logs: estimate.TrimmedMeans, sessions: int, distance: estimate.Array, level: float, power: float
+) -> estimate.Array:
     """How many blocks, or sessions where there are several, bring `_shift` errors to `distance`.
 
     Errors fall with the count and so does the shift: sqrt(count) / shift only grows, and is
@@ -148,10 +144,16 @@ def _repetitions(
 
 
 @cache
-def _reached(level: float, power: float, prior: float, sessions: bool) -> tuple[Array, Array]:
+def _reached(
+    level: float, power: float, prior: float, sessions: bool
+) -> tuple[estimate.Array, estimate.Array]:
     """Counts, and by how many deviations a log ratio must differ from 0 there, inverted."""
     grid = np.unique(np.geomspace(2 if sessions else 3, 3000, 120).astype(np.int64))
-    freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid)) + prior
+    freedom = (
+        grid.astype(np.float64) - 1
+        if sessions
+        else estimate.freedom_of(estimate.kept(grid)) + prior
+    )
     reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))
     return grid.astype(np.float64), reached
 
@@ -160,7 +162,7 @@ LEAST = 4  # rounds: of fewer, half are too few where others took much of the re
 LEAST_SHARE = 1e-6  # of rounds; a case that needs fewer has the least number in any plan
 
 
-def components(values: Array) -> tuple[float, float]:
+def components(values: estimate.Array) -> tuple[float, float]:
     """Deviations of ln time within processes and between them; `values` is processes x iterations.
 
     Steady iterations only, in any unit. Within: the median over the processes of their robust
@@ -168,10 +170,10 @@ def components(values: Array) -> tuple[float, float]:
     pi/2 within^2 / iterations, the variance of a median; never below 0.
     """
     logs = np.log(values)
-    within = float(np.median(deviation(logs)))
+    within = float(np.median(estimate.deviation(logs)))
     medians = np.median(logs, axis=1)
     explained = np.pi / 2 * within**2 / logs.shape[1]
-    return within, sqrt(max(float(deviation(medians)) ** 2 - explained, 0.0))
+    return within, sqrt(max(float(estimate.deviation(medians)) ** 2 - explained, 0.0))
 
 
 def rounds(spreads: Sequence[float], costs: Sequence[float], usual: int) -> list[int]:

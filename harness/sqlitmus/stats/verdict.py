@@ -9,18 +9,7 @@ from typing import Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.stats.estimate import (
-    TRIM,
-    Array,
-    Counts,
-    TrimmedMeans,
-    binomial_tail,
-    freedom_of,
-    normal,
-    student_p,
-    winsorised,
-    yuen_error,
-)
+from sqlitmus.stats import estimate
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
@@ -30,33 +19,37 @@ EARLY = 0.1  # so little that the last look hardly notices
 CONTROL_ALPHA = 0.01
 
 
-def p_values(logs: TrimmedMeans) -> Array:
+def p_values(logs: estimate.TrimmedMeans) -> estimate.Array:
     """Two-sided p of "the log ratio is 0"; at most 0.05 where the 95 % interval excludes 0."""
     return beyond_p(logs, 0, 0)
 
 
-def beyond_p(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+def beyond_p(
+    logs: estimate.TrimmedMeans, low: estimate.Array | float, high: estimate.Array | float
+) -> estimate.Array:
     """P of "the log ratio lies from `low` to `high`", ends that may be infinite; at most 0.05 where
     the 95 % interval is beyond.
 
     Two-sided like the interval: twice the one-sided p against the nearer end; 1 for an estimate
     within.
     """
-    return student_p(np.maximum(_distance(logs, low, high), 0), logs.freedom)
+    return estimate.student_p(np.maximum(_distance(logs, low, high), 0), logs.freedom)
 
 
-def within_p(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+def within_p(
+    logs: estimate.TrimmedMeans, low: estimate.Array | float, high: estimate.Array | float
+) -> estimate.Array:
     """P of "the log ratio lies beyond `low` or `high`"; at most 0.05 where the 90 % interval is
     within.
 
     The larger p of two one-sided tests (Schuirmann 1987), which is that against the nearer end.
     """
     distance = _distance(logs, low, high)
-    one_sided = student_p(distance, logs.freedom) / 2
+    one_sided = estimate.student_p(distance, logs.freedom) / 2
     return np.where(distance < 0, one_sided, 1 - one_sided)
 
 
-def alarms(p: Array) -> tuple[int, int, bool]:
+def alarms(p: estimate.Array) -> tuple[int, int, bool]:
     """Of an A/A control's p-values, one per case, NaN where it was not testable: how many there
     are, how many are below 1 %, and whether that is more than chance explains.
 
@@ -64,11 +57,11 @@ def alarms(p: Array) -> tuple[int, int, bool]:
     taken as independent), or if one case differs at 1 % over all of them (Bonferroni).
     """
     tested, below = int(np.count_nonzero(~np.isnan(p))), int(np.count_nonzero(p < CONTROL_ALPHA))
-    chance = binomial_tail(below, tested, CONTROL_ALPHA)
+    chance = estimate.binomial_tail(below, tested, CONTROL_ALPHA)
     return tested, below, chance < CONTROL_ALPHA or bool((p * tested < CONTROL_ALPHA).any())
 
 
-def adjust(p: Array, method: Correction) -> Array:
+def adjust(p: estimate.Array, method: Correction) -> estimate.Array:
     """Adjusted p-values of one family; NaN stays NaN and does not count.
 
     "holm" holds the chance of any false rejection in the family (Holm, Scand. J. Statist. 6, 1979,
@@ -128,7 +121,10 @@ def pocock(looks: int, alpha: float = 0.05) -> float:
         raise ValueError(f"pocock needs looks >= 1 and 0 < alpha < 1, got {looks} and {alpha}")
     if looks == 1:
         return alpha
-    low, high = normal(1 - alpha), normal(1 - alpha / looks)  # Bonferroni's is too far out
+    low, high = (
+        estimate.normal(1 - alpha),
+        estimate.normal(1 - alpha / looks),
+    )  # Bonferroni's is too far out
     while high - low > 1e-12:
         middle = (low + high) / 2
         low, high = (middle, high) if _leaves(middle, looks) > alpha else (low, middle)
@@ -147,14 +143,16 @@ def _leaves(boundary: float, looks: int) -> float:
     return 1 - float(mass.sum())
 
 
-def _distance(logs: TrimmedMeans, low: Array | float, high: Array | float) -> Array:
+def _distance(
+    logs: estimate.TrimmedMeans, low: estimate.Array | float, high: estimate.Array | float
+) -> estimate.Array:
     """How many standard errors each estimate lies outside `low` to `high`; negative inside."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return np.maximum(low - logs.mean, logs.mean - high) / logs.error
 
 
 def alphas(
-    p: Array, which: Sequence[int], correction: Correction, alpha: float
+    p: estimate.Array, which: Sequence[int], correction: Correction, alpha: float
 ) -> tuple[float, float]:
     """One minus the level of the rows' intervals, and of those if one more row came to answer.
 
@@ -184,7 +182,7 @@ Codes = NDArray[np.int8]
 Rows = NDArray[np.bool_]
 
 
-def testable(logs: TrimmedMeans) -> Rows:
+def testable(logs: estimate.TrimmedMeans) -> Rows:
     """Which rows have an interval, and the blocks that anything said of them needs."""
     return (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
 
@@ -228,11 +226,11 @@ class Verdicts:
 
 
 def decide(
-    logs: TrimmedMeans,
+    logs: estimate.TrimmedMeans,
     margin: float,
     correction: Correction = "none",
     alpha: float = ALPHA,
-    share: Array | float = 1.0,
+    share: estimate.Array | float = 1.0,
     *,
     small_is_nothing: bool = False,
 ) -> Verdicts:
@@ -252,7 +250,7 @@ def decide(
         raise ValueError(f"the margin must be above 0, got {margin}")
     tested, reach = testable(logs), np.log1p(margin)
 
-    def holds(p: Array) -> Rows:
+    def holds(p: estimate.Array) -> Rows:
         return adjust(np.where(tested, p / share, np.nan), correction) <= alpha
 
     differs, beyond = holds(p_values(logs)), holds(beyond_p(logs, -reach, reach))
@@ -262,7 +260,7 @@ def decide(
     return Verdicts.by(tested, logs.mean < 0, differs, beyond, within)
 
 
-def group_means(logs: Array, resolution: float = 0.0) -> TrimmedMeans:
+def group_means(logs: estimate.Array, resolution: float = 0.0) -> estimate.TrimmedMeans:
     """The mean over cases of their trimmed means, a row per pair; `logs` is cases x pairs x blocks.
 
     A block counts for a pair only if it has a value in every case. Each case is trimmed and
@@ -273,21 +271,21 @@ def group_means(logs: Array, resolution: float = 0.0) -> TrimmedMeans:
     """
     whole: Rows = np.logical_not(np.isnan(logs).any(axis=0))
     ordered = np.sort(np.where(whole, logs, np.nan), axis=2)
-    count: Counts = np.count_nonzero(whole, axis=1).astype(np.int64)
+    count: estimate.Counts = np.count_nonzero(whole, axis=1).astype(np.int64)
     mean, error = np.full(len(count), np.nan), np.full(len(count), np.nan)
     freedom = np.zeros(len(count))
     for n in np.unique(count[count > 0]).tolist():
         rows = np.flatnonzero(count == n)
         values, sorted_ = logs[:, rows], ordered[:, rows, :n]
-        cut = int(TRIM * n)
+        cut = int(estimate.TRIM * n)
         left = n - 2 * cut
         mean[rows] = sorted_[:, :, cut : n - cut].mean(axis=(0, 2))
-        freedom[rows] = freedom_of(left, len(logs))
+        freedom[rows] = estimate.freedom_of(left, len(logs))
         bottom, top = sorted_[:, :, cut], sorted_[:, :, n - cut - 1]
-        clipped: Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
+        clipped: estimate.Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
         blocks = clipped[whole[rows]].reshape(len(rows), n)
-        error[rows] = yuen_error(blocks, left, (top - bottom > resolution).all(axis=0))
-    return TrimmedMeans(mean, error, freedom, count)
+        error[rows] = estimate.yuen_error(blocks, left, (top - bottom > resolution).all(axis=0))
+    return estimate.TrimmedMeans(mean, error, freedom, count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,17 +293,17 @@ class Contrasts:
     """Per row a mean log ratio, the ends of its interval and the verdict; no ends, and not
     testable, where there are too few blocks or no error."""
 
-    logs: TrimmedMeans
-    low: Array
-    high: Array
+    logs: estimate.TrimmedMeans
+    low: estimate.Array
+    high: estimate.Array
     verdicts: Verdicts
 
 
 def together(
-    logs: TrimmedMeans,
+    logs: estimate.TrimmedMeans,
     margin: float,
     alpha: float = ALPHA,
-    share: Array | float = 1.0,
+    share: estimate.Array | float = 1.0,
 ) -> Contrasts:
     """Intervals that all contain their truth with probability 1 - `alpha`, and what they say.
 
@@ -328,14 +326,20 @@ def together(
     return _read(logs, low, high, margin, tested)
 
 
-def at_level(logs: TrimmedMeans, margin: float, level: float) -> Contrasts:
+def at_level(logs: estimate.TrimmedMeans, margin: float, level: float) -> Contrasts:
     """The same where each interval has the coverage `level`, whatever family that comes from."""
     tested = testable(logs)
     low, high = (np.where(tested, end, np.nan) for end in logs.interval(level))
     return _read(logs, low, high, margin, tested)
 
 
-def _read(logs: TrimmedMeans, low: Array, high: Array, margin: float, tested: Rows) -> Contrasts:
+def _read(
+    logs: estimate.TrimmedMeans,
+    low: estimate.Array,
+    high: estimate.Array,
+    margin: float,
+    tested: Rows,
+) -> Contrasts:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     limit = np.log1p(margin)
     within = np.fmax(-low, high) < limit
@@ -376,14 +380,14 @@ class Parts:
     have, `left` stay after trimming.
     """
 
-    difference: Array
-    middle: Array
-    square: Array
-    left: Counts
-    count: Counts
+    difference: estimate.Array
+    middle: estimate.Array
+    square: estimate.Array
+    left: estimate.Counts
+    count: estimate.Counts
 
 
-def parts(logs: Array, others: Array, resolution: float = 0.0) -> Parts:
+def parts(logs: estimate.Array, others: estimate.Array, resolution: float = 0.0) -> Parts:
     """The parts of `logs` against `others`, the log times of operations x rows x blocks.
 
     Each operation is trimmed and winsorised on its own, so that a disturbed one does not spoil the
@@ -400,7 +404,7 @@ def parts(logs: Array, others: Array, resolution: float = 0.0) -> Parts:
         n = int(whole.sum()) if len(has) else 0
         if not n:
             continue
-        inner, clipped, span = winsorised(both[:, has][:, :, whole])
+        inner, clipped, span = estimate.winsorised(both[:, has][:, :, whole])
         count[row], left[row] = n, inner.shape[2]
         difference[row, has], middle[row, has] = inner.mean(axis=2)
         if left[row] < 2:
@@ -413,7 +417,7 @@ def parts(logs: Array, others: Array, resolution: float = 0.0) -> Parts:
     return Parts(difference, middle, square, left, count)
 
 
-def shares(levels: Array, calls: Array) -> Array:
+def shares(levels: estimate.Array, calls: estimate.Array) -> estimate.Array:
     """Each operation's share of the sum of calls × exp(level); operations are the last axis."""
     with np.errstate(divide="ignore"):
         logs = np.log(calls) + levels
@@ -421,7 +425,7 @@ def shares(levels: Array, calls: Array) -> Array:
     return terms / terms.sum(axis=-1, keepdims=True)
 
 
-def summed(of: Parts, calls: Array) -> TrimmedMeans:
+def summed(of: Parts, calls: estimate.Array) -> estimate.TrimmedMeans:
     """Each row's log ratio of sums; NaN where an operation that is called lacks in the row.
 
     The degrees of freedom are those of a mean over as many rows as the error's parts are worth:
@@ -445,4 +449,4 @@ def summed(of: Parts, calls: Array) -> TrimmedMeans:
         worth = np.where(total > 0, total**2 / np.square(single).sum(axis=1), 1.0)
     # rounding may leave a hair below 0
     error = np.sqrt(np.where(np.isnan(whole), np.nan, np.fmax(whole, 0.0)))
-    return TrimmedMeans(mean, error, freedom_of(of.left, worth), of.count)
+    return estimate.TrimmedMeans(mean, error, estimate.freedom_of(of.left, worth), of.count)

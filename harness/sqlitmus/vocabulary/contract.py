@@ -24,7 +24,6 @@ class Model(BaseModel):
 
 # The engine options that the contract names, and their values.
 
-
 VALUES: dict[str, tuple[str | int, ...]] = {
     "threading": ("serialized", "multi-thread", "single-thread"),
     "memstatus": (0, 1),
@@ -52,7 +51,6 @@ EngineOptions = Annotated[dict[str, str | int], AfterValidator(_checked)]
 
 
 # A step of a job: one statement, the values that it binds, the columns that it returns.
-
 
 Type = Literal["integer", "real", "text", "blob"]
 Value = int | float | str | None
@@ -156,7 +154,6 @@ class Step(Model):
 
 # The levels of the contract: what is of no other one is of the core, which every runner has.
 
-
 Level = Literal["core", "workers", "load", "extras"]
 LEVELS: dict[Level, set[str]] = {
     "core": set(),
@@ -238,7 +235,6 @@ class Description(Model):
 
 
 # What the harness asks of a runner; the source of `runners/contract/job.schema.json`.
-
 
 PRAGMAS_READ_BACK = (
     "journal_mode",

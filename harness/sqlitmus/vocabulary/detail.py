@@ -64,7 +64,6 @@ def quantile(buckets: Buckets, share: float) -> float | None:
 
 # By how much a process's memory grows while its operations are timed. Pure.
 
-
 LEAST = 8
 """Looks at the memory without which a slope says nothing."""
 MILLION = 1_000_000
@@ -134,7 +133,6 @@ def durability(syncs: Syncs | None, uncounted: str | None) -> str:
 
 
 # What the operations of an invocation took at most, and which of them met a lock. Pure.
-
 
 MANY = 1000
 """Operations without which 99.9 % of them are all of them."""

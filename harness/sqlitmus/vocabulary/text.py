@@ -60,7 +60,6 @@ def ending(text: str, whole: str, limit: int = 400) -> str:
 
 # Text of unknown origin without characters that drive a terminal or turn the order of a line.
 
-
 # C0 and C1 controls, marks that join, hide or reorder (bidi), line separators, lone surrogates.
 _HIDDEN = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
@@ -113,7 +112,6 @@ def unknown(kind: str, name: str, existing: Iterable[str]) -> str:
 
 
 # Query plans in the words of today's SQLite, so that equal plans of two versions read alike.
-
 
 _ALIASED = re.compile(r"^(SCAN|SEARCH) (?:TABLE|SUBQUERY) \S+ AS (?=\S)")
 _SUBQUERY = re.compile(r"^(SCAN|SEARCH) SUBQUERY (\d+)")

@@ -328,7 +328,6 @@ def _notes(
 # Queries whose writes nothing undoes: each process does them on a copy of its own, as long as each
 # time does what it would on the database as it is.
 
-
 LEAST_TIMES = 8  # of a process, warm-up included, so that several are timed in a row
 
 

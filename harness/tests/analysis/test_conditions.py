@@ -14,18 +14,7 @@ from sqlitmus.render.document.sentences import definition
 from sqlitmus.results.report import Block, Report, Taken
 from sqlitmus.store.file import Block as Recorded
 from tests import worded
-from tests.analysis.runs import (
-    Json,
-    RunData,
-    analyse,
-    case,
-    change,
-    checks,
-    make,
-    noisy,
-    plan,
-    samples,
-)
+from tests.analysis import runs
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
@@ -69,26 +58,26 @@ def test_a_block_takes_as_long_as_one_that_had_all_cases() -> None:
         )
         for number, seconds in lasted.items()
     ]
-    short = make(plan(blocks=7)).plan.model_copy(update={"ended": {"get-pk": 3}})
+    short = runs.make(runs.plan(blocks=7)).plan.model_copy(update={"ended": {"get-pk": 3}})
     assert block_seconds(blocks, short) == 25
     assert block_seconds(blocks[:3], short.model_copy(update={"ended": {}})) == 25
     assert block_seconds(blocks[3:], short) is None
 
 
-def turned(**changes: Any) -> RunData:
+def turned(**changes: Any) -> runs.RunData:
     """A run of three runners in which others took 1, 2, 3 or 40 % of a process and, in one set of
     four, a fifth of the rounds."""
-    of = plan(blocks=4, canary=None, cases=[case("read")], **changes)
+    of = runs.plan(blocks=4, canary=None, cases=[runs.case("read")], **changes)
     lost, left_out = [0.01, 0.02, 0.03, 0.4], [0.0, 0.0, 0.0, 0.2]
-    lines = change(
-        samples(of, noisy()),
+    lines = runs.change(
+        runs.samples(of, runs.noisy()),
         lambda line: {"lost": lost[line["block"]], "left_out": left_out[line["block"]]},
     )
-    return make(of, lines=lines)
+    return runs.make(of, lines=lines)
 
 
 def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
-    report = analyse(turned())
+    report = runs.analyse(turned())
     assert report.taken == Taken(median=0.025, most=0.4, left_out=0.05)
     assert definition(report).endswith(
         "Only what other programs took from a thread in turns is left out: 2.5 % of the median "
@@ -99,12 +88,15 @@ def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
 
 
 def test_a_time_is_defined_where_all_of_it_counts_whatever_is_known_of_others() -> None:
-    unknown = analyse(make(plan()))
+    unknown = runs.analyse(runs.make(runs.plan()))
     assert unknown.taken is None
     assert definition(unknown).startswith("The time per operation is all time of steady work over")
     assert definition(unknown).endswith("from a thread in turns is left out.")
     # that of a whole process is no such time
-    assert definition(analyse(make(plan(cases=[case("start", metric="cold")])))) == ""
+    assert (
+        definition(runs.analyse(runs.make(runs.plan(cases=[runs.case("start", metric="cold")]))))
+        == ""
+    )
 
 
 FULL = [["journal_mode", "WAL"], ["synchronous", "FULL"]]
@@ -116,12 +108,14 @@ def counted(
 ) -> Report:
     """A report of writes in which `of` transactions of a runner made so many calls of fsync."""
     pragmas = {"durable": FULL, "shipped": [], "normalised": [["synchronous", "NORMAL"]]}[profile]
-    planned = plan(cases=[case(i, axes={"profile": profile}, pragmas=pragmas) for i in ids])
-    verify = checks(planned)
+    planned = runs.plan(
+        cases=[runs.case(i, axes={"profile": profile}, pragmas=pragmas) for i in ids]
+    )
+    verify = runs.checks(planned)
     for runner, fsync in calls.items():
-        syncs: Json = {"transactions": of, "fsync": fsync, "fdatasync": 0, "bytes": 41_000}
-        verify = change(verify, {"syncs": syncs}, runner=runner.replace("_", "-"))
-    return analyse(make(planned, verify=verify))
+        syncs: runs.Json = {"transactions": of, "fsync": fsync, "fdatasync": 0, "bytes": 41_000}
+        verify = runs.change(verify, {"syncs": syncs}, runner=runner.replace("_", "-"))
+    return runs.analyse(runs.make(planned, verify=verify))
 
 
 def facts(report: Report) -> list[tuple[str, dict[str, str], bool]]:
@@ -155,22 +149,22 @@ def test_what_is_told_of_syncs(name: str, snapshot: SnapshotAssertion) -> None:
 
 
 def test_a_cell_without_a_time_is_not_told() -> None:
-    planned = plan(cases=[case("insert", axes={"profile": "durable"}, pragmas=FULL)])
-    syncs: Json = {"transactions": 10, "fsync": 0, "fdatasync": 0, "bytes": 41_000}
-    verify = change(checks(planned), {"syncs": syncs, "outcome": "wrong"}, runner=NODE)
-    assert worded.notices(analyse(make(planned, verify=verify))) == []
+    planned = runs.plan(cases=[runs.case("insert", axes={"profile": "durable"}, pragmas=FULL)])
+    syncs: runs.Json = {"transactions": 10, "fsync": 0, "fdatasync": 0, "bytes": 41_000}
+    verify = runs.change(runs.checks(planned), {"syncs": syncs, "outcome": "wrong"}, runner=NODE)
+    assert worded.notices(runs.analyse(runs.make(planned, verify=verify))) == []
 
 
 def test_why_it_was_not_counted_is_told() -> None:
-    planned = plan(cases=[case("insert", axes={"profile": "durable"}, pragmas=FULL)])
-    verify = change(checks(planned), {"uncounted": "no C compiler found"}, runner=BUN)
-    report = analyse(make(planned, verify=verify))
+    planned = runs.plan(cases=[runs.case("insert", axes={"profile": "durable"}, pragmas=FULL)])
+    verify = runs.change(runs.checks(planned), {"uncounted": "no C compiler found"}, runner=BUN)
+    report = runs.analyse(runs.make(planned, verify=verify))
     assert in_words(report.cases[0]) == "not counted: no C compiler found: bun"
     assert facts(report) == [("Pragmas, profile durable", {BUN: "not counted"}, False)]
     assert worded.notices(report) == []
 
 
 def test_runs_from_before_it_was_counted_say_nothing() -> None:
-    report = analyse(make())
+    report = runs.analyse(runs.make())
     assert facts(report) == []
     assert [in_words(one) for one in report.cases] == ["", ""]

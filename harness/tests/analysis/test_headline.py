@@ -13,85 +13,69 @@ from sqlitmus.cli.export import text_of
 from sqlitmus.render.document import sentences
 from sqlitmus.render.html.page import render
 from tests import worded
-from tests.analysis.runs import (
-    Contrast,
-    Interval,
-    Report,
-    RunData,
-    Times,
-    Verdict,
-    analyse,
-    case,
-    change,
-    checks,
-    drop,
-    make,
-    noisy,
-    plan,
-    runner,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 from tests.render.printing import as_markdown, as_text, data_of
 from tests.worded import notices
 
 NAMES = ["node", "bun", "deno", "rust-ffi"]
 
 
-def timed(ratios: dict[str, float], blocks: int = 12, **changes: object) -> RunData:
-    return make(plan(NAMES, blocks=blocks, **changes), time=noisy(ratios))
+def timed(ratios: dict[str, float], blocks: int = 12, **changes: object) -> runs.RunData:
+    return runs.make(runs.plan(NAMES, blocks=blocks, **changes), time=runs.noisy(ratios))
 
 
 def verified(
     *changes: tuple[str, str, str], cases: Sequence[str] = ("get-pk", "get-index"), **of: Any
-) -> RunData:
+) -> runs.RunData:
     """A run in which runners have such an outcome in a case."""
-    planned = plan(NAMES, cases=[case(name) for name in cases], **of)
-    verify = checks(planned)
+    planned = runs.plan(NAMES, cases=[runs.case(name) for name in cases], **of)
+    verify = runs.checks(planned)
     for name, where, outcome in changes:
-        verify = change(verify, {"outcome": outcome, "reason": "x"}, runner=name, case=where)
-    return make(planned, verify=verify)
+        verify = runs.change(verify, {"outcome": outcome, "reason": "x"}, runner=name, case=where)
+    return runs.make(planned, verify=verify)
 
 
-MISSING = runner("dotnet", missing="SDK 10 not found; install it", description=None)
-RUNS: dict[str, Callable[[], RunData]] = {
+MISSING = runs.runner("dotnet", missing="SDK 10 not found; install it", description=None)
+RUNS: dict[str, Callable[[], runs.RunData]] = {
     "the fastest, and how far others are behind": partial(
         timed, {"node": 1.3, "deno": 1.6, "canary": 1.3, "rust-ffi": 0.5}
     ),
     "what went wrong comes first": partial(
         verified, ("bun", "get-pk", "wrong"), ("deno", "get-index", "failed"),
-        runners=[*plan(NAMES)["runners"], MISSING],
+        runners=[*runs.plan(NAMES)["runners"], MISSING],
     ),
     "who is left out of a group": partial(
         verified, ("deno", "a", "unsupported"), ("deno", "b", "unsupported"), cases="abc"
     ),
     "too few blocks order nobody": partial(timed, {"node": 3}, blocks=9),
-    "controls choose no runtime": partial(timed, {}, cases=[case("scan", group="controls")]),
-    "one runner": lambda: make(plan(["node"])),
+    "controls choose no runtime": partial(timed, {}, cases=[runs.case("scan", group="controls")]),
+    "one runner": lambda: runs.make(runs.plan(["node"])),
     "no control": partial(timed, {}, canary=None),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_what_the_headline_and_the_control_say(name: str, snapshot: SnapshotAssertion) -> None:
-    report = analyse(RUNS[name]())
+    report = runs.analyse(RUNS[name]())
     assert (worded.headline(report), worded.canary(report)) == snapshot
 
 
 @pytest.mark.parametrize(
     ("ratio", "p", "text"),
     [
-        (Interval(1.043, 0.971, 1.121), 0.3, "0 of 40 cases; {} 1.04× [0.97, 1.12]."),
-        (Interval(0.931, 0.71, 1.14), 0.3, "0 of 40 cases; {} 0.93× [0.71, 1.14]."),
-        (Interval(1.3123, None, None), 0.3, "0 of 40 cases; {} 1.31× (no interval)."),
+        (runs.Interval(1.043, 0.971, 1.121), 0.3, "0 of 40 cases; {} 1.04× [0.97, 1.12]."),
+        (runs.Interval(0.931, 0.71, 1.14), 0.3, "0 of 40 cases; {} 0.93× [0.71, 1.14]."),
+        (runs.Interval(1.3123, None, None), 0.3, "0 of 40 cases; {} 1.31× (no interval)."),
         # an alarm is one before correction, as chance gives them
-        (Interval(1.03, 1.02, 1.04), 0.009, "1 of 40 cases; {} 1.03× [1.02, 1.04]."),
+        (runs.Interval(1.03, 1.02, 1.04), 0.009, "1 of 40 cases; {} 1.03× [1.02, 1.04]."),
     ],
 )
 def test_the_control_says_in_how_many_cases_it_differs(
-    ratio: Interval, p: float, text: str
+    ratio: runs.Interval, p: float, text: str
 ) -> None:
-    usual = Contrast("canary", "node", Interval(1.001, 0.991, 1.011), Verdict.NOT_RESOLVED, p=0.3)
+    usual = runs.Contrast(
+        "canary", "node", runs.Interval(1.001, 0.991, 1.011), runs.Verdict.NOT_RESOLVED, p=0.3
+    )
     results = [*[usual] * 39, replace(usual, ratio=ratio, p=p, adjusted=0.4)]
     assert sentences.control(canary_summary("node", results)) == (
         f"A/A control: node against itself differs at 1 % in "
@@ -107,9 +91,9 @@ TOLD = (
 
 def with_canary(
     ratios: dict[str, float], *, canary: float = 0.002, bias: float = 1.0, own: float = 0.002
-) -> Times:
+) -> runs.Times:
     """Runners with little noise of their own beside a canary with some of its own."""
-    quiet, loud = noisy(ratios, spread=own), noisy(ratios, spread=canary)
+    quiet, loud = runs.noisy(ratios, spread=own), runs.noisy(ratios, spread=canary)
 
     def time(number: int, label: str, block: int) -> float:
         if label == "canary":
@@ -119,16 +103,18 @@ def with_canary(
     return time
 
 
-def reported(time: Times, **changes: object) -> Report:
-    return analyse(make(plan(["node", "bun"], **{"blocks": 30, **changes}), time=time))
+def reported(time: runs.Times, **changes: object) -> runs.Report:
+    return runs.analyse(
+        runs.make(runs.plan(["node", "bun"], **{"blocks": 30, **changes}), time=time)
+    )
 
 
-def verdict(report: Report, number: int = 0) -> str | None:
+def verdict(report: runs.Report, number: int = 0) -> str | None:
     found = report.cases[number].comparisons.of("bun", "node")
     return found and found.verdict
 
 
-def formats(report: Report) -> dict[str, str]:
+def formats(report: runs.Report) -> dict[str, str]:
     """The report in each format, on one line."""
     told = json.loads(text_of([("here", report)], "json"))["machines"][0]["notices"]
     texts = {
@@ -162,7 +148,7 @@ def test_on_equal_noise_and_on_a_noisy_control_nothing_is_told(canary: float) ->
 
 
 def test_one_case_of_many_is_told_only_if_it_differs_much() -> None:
-    cases = [case(f"c{number}") for number in range(12)]
+    cases = [runs.case(f"c{number}") for number in range(12)]
 
     def told(bias: float) -> bool:
         odd, even = with_canary({}, bias=bias), with_canary({})
@@ -174,19 +160,19 @@ def test_one_case_of_many_is_told_only_if_it_differs_much() -> None:
 
 
 def test_a_control_that_could_not_be_tested_forbids_nothing() -> None:
-    planned = plan(["node", "bun"], blocks=30)
-    lines = samples(planned, with_canary({"bun": 2.0}))
+    planned = runs.plan(["node", "bun"], blocks=30)
+    lines = runs.samples(planned, with_canary({"bun": 2.0}))
     for block in range(21):
-        lines = drop(lines, label="canary", case="get-pk", block=block)
-    report = analyse(make(planned, lines=lines))
+        lines = runs.drop(lines, label="canary", case="get-pk", block=block)
+    report = runs.analyse(runs.make(planned, lines=lines))
     assert [verdict(report, n) for n in (0, 1)] == ["materially slower"] * 2
-    assert sure(report.canary).tested == 1
+    assert runs.sure(report.canary).tested == 1
 
 
 def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> None:
-    loud, quiet = noisy(spread=0.08), noisy(spread=0.002)
+    loud, quiet = runs.noisy(spread=0.08), runs.noisy(spread=0.002)
     report = reported(lambda c, label, b: (loud if c else quiet)(c, label, b))
-    first, second = (sure(case.detectable) for case in report.cases)
+    first, second = (runs.sure(case.detectable) for case in report.cases)
     assert 0.001 < first < 0.004
     assert 0.04 < second < 0.16
     assert report.detectable == pytest.approx(((first + second) / 2, first, second))
@@ -204,11 +190,11 @@ def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> No
 
 
 def test_a_run_of_one_case_says_one_figure_and_one_without_intervals_none() -> None:
-    (text, _) = sentences.trust(reported(noisy(spread=0.01), cases=[case("a")]))
+    (text, _) = sentences.trust(reported(runs.noisy(spread=0.01), cases=[runs.case("a")]))
     assert re.fullmatch(r"Detectable with 80 % power: [\d.]+ %\.", text)
     equal = reported(lambda _, __, ___: 1000.0)
     assert equal.detectable is None
     assert [case.detectable for case in equal.cases] == [None, None]
-    assert list(sentences.trust(reported(noisy(), canary=None))) == [
-        text for text in sentences.trust(reported(noisy())) if "A/A" not in text
+    assert list(sentences.trust(reported(runs.noisy(), canary=None))) == [
+        text for text in sentences.trust(reported(runs.noisy())) if "A/A" not in text
     ]

@@ -5,46 +5,37 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis.data import RunData
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.model import Table
 from sqlitmus.results.recommendation import Recommendation
-from tests.analysis.runs import (
-    WORKLOAD,
-    Json,
-    analyse,
-    case,
-    change,
-    checks,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 
 NAMES = ("node", "bun")
 
 
 def run(
-    recorded: Mapping[str, float] | None = None, verify: list[Json] | None = None, **limits: Any
-) -> RunData:
+    recorded: Mapping[str, float] | None = None,
+    verify: list[runs.Json] | None = None,
+    **limits: Any,
+) -> runs.RunData:
     """A run whose rounds at 2,000 queries a second have these p99, of runners that recorded any."""
     cases = [
-        *(case(name, group="queries") for name in ("read", "write")),
-        case("mix", group="mix", axes={"workers": "1"}),
-        *([case("at-2000", group="keeping up")] if recorded is not None else []),
+        *(runs.case(name, group="queries") for name in ("read", "write")),
+        runs.case("mix", group="mix", axes={"workers": "1"}),
+        *([runs.case("at-2000", group="keeping up")] if recorded is not None else []),
     ]
     paced = {"at-2000": 2000.0} if recorded is not None else {}
-    of = plan(NAMES, cases=cases, workload={**WORKLOAD, "paced": paced, "round": 10, **limits})
-    lines = samples(of, noisy())
+    of = runs.plan(
+        NAMES, cases=cases, workload={**runs.WORKLOAD, "paced": paced, "round": 10, **limits}
+    )
+    lines = runs.samples(of, runs.noisy())
     for name, p99 in (recorded or {}).items():
-        lines = change(lines, {"p99_ns": 1e6 * p99}, case="at-2000", runner=name)
-    return make(of, verify=verify, lines=lines)
+        lines = runs.change(lines, {"p99_ns": 1e6 * p99}, case="at-2000", runner=name)
+    return runs.make(of, verify=verify, lines=lines)
 
 
-def advice(run: RunData) -> Recommendation:
-    (found_advice,) = [s for s in analyse(run).headline if isinstance(s, Recommendation)]
+def advice(run: runs.RunData) -> Recommendation:
+    (found_advice,) = [s for s in runs.analyse(run).headline if isinstance(s, Recommendation)]
     return found_advice
 
 
@@ -57,7 +48,7 @@ def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
         "5.00\u202fms." in text
     )
     (p99,) = said.latencies
-    assert sure(p99.p99["bun"]).value == 3e6
+    assert runs.sure(p99.p99["bun"]).value == 3e6
 
 
 def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
@@ -78,17 +69,19 @@ def test_who_has_no_p99_where_one_is_asked_for_is_left_out() -> None:
     )
 
 
-def written_checks(**pragmas: Json) -> list[Json]:
+def written_checks(**pragmas: runs.Json) -> list[runs.Json]:
     """Verifications in which `write` and the mix read back what they wrote."""
-    verify = checks(plan(NAMES, cases=[case(name) for name in ("read", "write", "mix")]))
+    verify = runs.checks(
+        runs.plan(NAMES, cases=[runs.case(name) for name in ("read", "write", "mix")])
+    )
     proof = {"rows": 1, "checksum": 1}
     for name, of in pragmas.items():
         for where in ("write", "mix"):
-            verify = change(verify, {"readback": proof, **of}, runner=name, case=where)
+            verify = runs.change(verify, {"readback": proof, **of}, runner=name, case=where)
     return verify
 
 
-SYNCS: Json = {"transactions": 10, "fdatasync": 0, "bytes": 41_000}
+SYNCS: runs.Json = {"transactions": 10, "fdatasync": 0, "bytes": 41_000}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +99,7 @@ SYNCS: Json = {"transactions": 10, "fdatasync": 0, "bytes": 41_000}
         ("full", {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 10}}, None),
     ],
 )
-def test_a_limit_on_durability(limit: str, node: Json, words: str | None) -> None:
+def test_a_limit_on_durability(limit: str, node: runs.Json, words: str | None) -> None:
     bun = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 10}}
     said = advice(run(verify=written_checks(node=node, bun=bun), durability=limit))
     told_words = [over.shown for over in said.ranking.excluded]

@@ -12,114 +12,100 @@ from sqlitmus.render.document.decision import workload_section, workload_sentenc
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
 from tests import worded
-from tests.analysis.runs import (
-    WORKLOAD,
-    Json,
-    RunData,
-    Verdict,
-    analyse,
-    case,
-    cell_of,
-    change,
-    checks,
-    counts,
-    description,
-    drop,
-    from_records,
-    make,
-    noisy,
-    of_case,
-    plan,
-    runner,
-    samples,
-    steady,
-)
+from tests.analysis import runs
 
 
-def notices(run: RunData) -> str:
-    return "\n".join(worded.notices(analyse(run)))
+def notices(run: runs.RunData) -> str:
+    return "\n".join(worded.notices(runs.analyse(run)))
 
 
-def told_of(verify: Json, **where: object) -> RunData:
+def told_of(verify: runs.Json, **where: object) -> runs.RunData:
     """A run in which these cells were verified with `verify`."""
-    return make(verify=change(checks(plan()), verify, **where))
+    return runs.make(verify=runs.change(runs.checks(runs.plan()), verify, **where))
 
 
-def shipped(**synchronous: int) -> RunData:
-    planned = plan(cases=[case("insert", axes={"profile": "shipped"})])
-    verify = checks(planned)
+def shipped(**synchronous: int) -> runs.RunData:
+    planned = runs.plan(cases=[runs.case("insert", axes={"profile": "shipped"})])
+    verify = runs.checks(planned)
     for name, value in synchronous.items():
         pragmas = {"journal_mode": "wal", "synchronous": value}
-        verify = change(verify, {"pragmas": pragmas}, runner=name)
-    return make(planned, verify=verify)
+        verify = runs.change(verify, {"pragmas": pragmas}, runner=name)
+    return runs.make(planned, verify=verify)
 
 
-def idle(*, rounds: int = 4, **shares: float) -> RunData:
+def idle(*, rounds: int = 4, **shares: float) -> runs.RunData:
     """A run of whose runners some worked while they waited, for their turns if there are rounds."""
-    of = plan()
-    of_each = counts(100, iterations=12, rounds=rounds)
+    of = runs.plan()
+    of_each = runs.counts(100, iterations=12, rounds=rounds)
     of["counts"] = {name: dict.fromkeys(who, of_each) for name, who in of["cells"].items()}
     looks = {"before": {"monotonic_ns": 0}, "after": {"monotonic_ns": 1}}
     blocks = [{"block": n, **looks, "idle": shares} for n in range(3)]
-    return from_records(of, checks(of), samples(of, noisy()), {}, blocks=blocks)
+    return runs.from_records(of, runs.checks(of), runs.samples(of, runs.noisy()), {}, blocks=blocks)
 
 
-def engines() -> RunData:
-    runners = [runner("node"), runner("bun", description=description("bun", sqlite="3.50.4"))]
-    return make(plan(["node", "bun"], runners=runners))
-
-
-def ratios(of: dict[str, float], **changes: Any) -> RunData:
-    return make(plan(blocks=30, **changes), time=noisy(of, spread=0.003))
-
-
-def parallel(machine: Json) -> RunData:
-    cases = [case(f"parallel@workers={n}", workers=n) for n in (1, 4, 8)]
-    return make(plan(cases=cases), machine=machine)
-
-
-def built_for_x64(machine: Json) -> RunData:
-    """Node and bun are, which say it by different names; a third one is missing."""
-    told = {"identity": {**description("bun")["identity"], "architecture": "AMD64"}}
+def engines() -> runs.RunData:
     runners = [
-        runner("node"),
-        runner("bun", description={**description("bun"), **told}),
-        runner("rust-ffi", description=None, missing="no cargo"),
+        runs.runner("node"),
+        runs.runner("bun", description=runs.description("bun", sqlite="3.50.4")),
     ]
-    return make(plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
+    return runs.make(runs.plan(["node", "bun"], runners=runners))
 
 
-def seen(kind: str, steady_from_ms: float | None, warmup_ms: int, **more: Any) -> Json:
+def ratios(of: dict[str, float], **changes: Any) -> runs.RunData:
+    return runs.make(runs.plan(blocks=30, **changes), time=runs.noisy(of, spread=0.003))
+
+
+def parallel(machine: runs.Json) -> runs.RunData:
+    cases = [runs.case(f"parallel@workers={n}", workers=n) for n in (1, 4, 8)]
+    return runs.make(runs.plan(cases=cases), machine=machine)
+
+
+def built_for_x64(machine: runs.Json) -> runs.RunData:
+    """Node and bun are, which say it by different names; a third one is missing."""
+    told = {"identity": {**runs.description("bun")["identity"], "architecture": "AMD64"}}
+    runners = [
+        runs.runner("node"),
+        runs.runner("bun", description={**runs.description("bun"), **told}),
+        runs.runner("rust-ffi", description=None, missing="no cargo"),
+    ]
+    return runs.make(runs.plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
+
+
+def seen(kind: str, steady_from_ms: float | None, warmup_ms: int, **more: Any) -> runs.Json:
     """The counts of a cell that the pilot saw warm up so."""
     told = {"steadiness": kind, "steady_from_ms": steady_from_ms, "warmup_ms": warmup_ms}
-    return counts(100, **{"iterations": 3, **told, **more})
+    return runs.counts(100, **{"iterations": 3, **told, **more})
 
 
-def piloted(of: Json) -> RunData:
+def piloted(of: runs.Json) -> runs.RunData:
     """A run with the counts `of` its cases and runners."""
-    return make(plan(cases=[case(name) for name in of], counts=of))
+    return runs.make(runs.plan(cases=[runs.case(name) for name in of], counts=of))
 
 
 NEVER = seen("no steady state", None, 60)
 TURNS = seen("warm-up", 59.5, 0, warmup_iterations=40, rounds=3)
-WARMED: Json = {
+WARMED: runs.Json = {
     "get-pk": {"node": seen("warm-up", 59.5, 60), "bun": seen("warm-up", 240.0, 60)},
     "all": {"node": seen("flat", 0.0, 60), "bun": NEVER},
     "insert": {"node": seen("slowdown", 61.0, 60), "bun": seen("slowdown", 61.0, 90)},
 }
-VARIANT = [runner("node"), runner("bun", role="variant"), runner("rust-ffi", role="floor")]
-BUN: Json = {"runner": "bun", "case": "get-pk"}
-LINES = samples(plan(), noisy())
-RUNS: dict[str, Callable[[], RunData]] = {
-    "clean": make,
+VARIANT = [
+    runs.runner("node"),
+    runs.runner("bun", role="variant"),
+    runs.runner("rust-ffi", role="floor"),
+]
+BUN: runs.Json = {"runner": "bun", "case": "get-pk"}
+LINES = runs.samples(runs.plan(), runs.noisy())
+RUNS: dict[str, Callable[[], runs.RunData]] = {
+    "clean": runs.make,
     "runners agree against the oracle": partial(
         told_of, {"outcome": "wrong", "against_oracle": True}, case="get-pk"
     ),
     "worked between its turns": partial(idle, bun=0.034, node=0.0),
-    "few blocks": partial(make, plan(blocks=3)),
-    "unfinished": partial(make, lines=drop(LINES[:-1], block=11)),
-    "a hole": partial(make, lines=drop(LINES, block=3, label="bun", case="get-pk")),
-    "values never vary": partial(make, lines=samples(plan(), steady())),
+    "few blocks": partial(runs.make, runs.plan(blocks=3)),
+    "unfinished": partial(runs.make, lines=runs.drop(LINES[:-1], block=11)),
+    "a hole": partial(runs.make, lines=runs.drop(LINES, block=3, label="bun", case="get-pk")),
+    "values never vary": partial(runs.make, lines=runs.samples(runs.plan(), runs.steady())),
     "SQLite versions differ": engines,
     "durability as shipped differs": partial(shipped, node=2),
     "durability as shipped is equal": shipped,
@@ -134,7 +120,7 @@ RUNS: dict[str, Callable[[], RunData]] = {
     "cores not recorded": partial(parallel, {}),
     "cores that are no number": partial(parallel, {"cores": "many"}),
     **{
-        f"governor {name}": partial(make, machine={"cores": "2", "governor": name})
+        f"governor {name}": partial(runs.make, machine={"cores": "2", "governor": name})
         for name in ("powersave", "performance", "unknown")
     },
     "x64 on arm64": partial(built_for_x64, {"architecture": "arm64"}),
@@ -172,7 +158,7 @@ RUNS: dict[str, Callable[[], RunData]] = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_what_is_noticed_of_a_run(name: str, snapshot: SnapshotAssertion) -> None:
-    assert worded.notices(analyse(RUNS[name]())) == snapshot
+    assert worded.notices(runs.analyse(RUNS[name]())) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -184,8 +170,8 @@ def test_what_is_noticed_of_a_run(name: str, snapshot: SnapshotAssertion) -> Non
         ({}, False, True),
     ],
 )
-def test_recorded_answers(verify: Json, *, disagree: bool, checksum: bool) -> None:
-    report = analyse(told_of(verify, **BUN) if verify else make())
+def test_recorded_answers(verify: runs.Json, *, disagree: bool, checksum: bool) -> None:
+    report = runs.analyse(told_of(verify, **BUN) if verify else runs.make())
     told = "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
     checked = report.cases[0].checks
     assert (told, "disagree" in checked) == (disagree, disagree)
@@ -193,7 +179,7 @@ def test_recorded_answers(verify: Json, *, disagree: bool, checksum: bool) -> No
 
 
 def test_query_plans_that_differ() -> None:
-    report = analyse(told_of({"plans": [["SCAN users"]]}, **BUN))
+    report = runs.analyse(told_of({"plans": [["SCAN users"]]}, **BUN))
     assert worded.notices(report) == ["Query plans differ between runners in 1 case: get-pk."]
     assert report.cases[0].notes == [
         "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
@@ -206,26 +192,26 @@ WARMING = [0.89, 0.88, 0.9]
 FLAT = [1.0, 0.99, 1.01]
 
 
-def run(drifts: Mapping[str, list[float]], workload: Json | None = None) -> RunData:
+def run(drifts: Mapping[str, list[float]], workload: runs.Json | None = None) -> runs.RunData:
     """A run in which the second half of what a runner times takes so many times as long as the
     first, in each block in turn."""
     cases = [
-        case("read", group="queries"),
-        case("mix", group="mix", axes={"workers": "4"}),
+        runs.case("read", group="queries"),
+        runs.case("mix", group="mix", axes={"workers": "4"}),
     ]
-    of = plan(NAMES, cases=cases, workload=workload, floor=None)
+    of = runs.plan(NAMES, cases=cases, workload=workload, floor=None)
 
-    def drift(line: Json) -> Json:
+    def drift(line: runs.Json) -> runs.Json:
         blocks = drifts.get(line["runner"], FLAT)
         return {"drift": blocks[line["block"] % len(blocks)]}
 
-    return make(of, lines=change(samples(of, noisy()), drift, case="mix"))
+    return runs.make(of, lines=runs.change(runs.samples(of, runs.noisy()), drift, case="mix"))
 
 
-def compared(of: RunData, name: str, case: str = "mix") -> set[str]:
+def compared(of: runs.RunData, name: str, case: str = "mix") -> set[str]:
     """Those that a runner is compared with there."""
-    contrasts = of_case(analyse(of), case).comparisons.against(name).items()
-    return {other for other, one in contrasts if one.verdict is not Verdict.NOT_TESTABLE}
+    contrasts = runs.of_case(runs.analyse(of), case).comparisons.against(name).items()
+    return {other for other, one in contrasts if one.verdict is not runs.Verdict.NOT_TESTABLE}
 
 
 def test_who_still_warms_up_is_compared_with_nothing_there() -> None:
@@ -237,21 +223,23 @@ def test_who_still_warms_up_is_compared_with_nothing_there() -> None:
 
 def test_it_has_no_place_on_a_curve_of_throughput() -> None:
     mix = {"group": "mix", "scenario": "mix"}
-    cases = [case(f"mix{n}", axes={"workers": n}, workers=int(n), **mix) for n in ("1", "4")]
-    of = plan(NAMES, cases=cases, floor=None)
+    cases = [runs.case(f"mix{n}", axes={"workers": n}, workers=int(n), **mix) for n in ("1", "4")]
+    of = runs.plan(NAMES, cases=cases, floor=None)
 
-    def drift(line: Json) -> Json:
+    def drift(line: runs.Json) -> runs.Json:
         warms_up = (line["case"], line["runner"]) == ("mix4", "dotnet")
         return {"drift": (WARMING if warms_up else FLAT)[line["block"] % 3]}
 
-    (curves,) = analyse(make(of, lines=change(samples(of, noisy()), drift))).scaling
+    (curves,) = runs.analyse(
+        runs.make(of, lines=runs.change(runs.samples(of, runs.noisy()), drift))
+    ).scaling
     assert {curve.runner for curve in curves.curves} == {"node", "bun"}
 
 
 def test_the_reader_is_told_where_and_by_how_much() -> None:
-    (told,) = [n for n in analyse(run({"dotnet": WARMING})).notices if n.kind == "warming up"]
+    (told,) = [n for n in runs.analyse(run({"dotnet": WARMING})).notices if n.kind == "warming up"]
     assert "mix/dotnet (11.0 %)" in notice(told)
-    assert not [n for n in analyse(run({})).notices if n.kind == "warming up"]
+    assert not [n for n in runs.analyse(run({})).notices if n.kind == "warming up"]
 
 
 @pytest.mark.parametrize(
@@ -267,13 +255,13 @@ def test_what_is_flat_within_the_margin_noisy_or_slower_is_compared(blocks: list
     assert "dotnet" in compared(run({"dotnet": blocks}), "node")
 
 
-def named(of: RunData, runs: int, cases: int, series: int) -> int:
-    """In how many of `runs` whose halves differ by noise alone a cell warms up; all cases are the
-    first one's."""
+def named(of: runs.RunData, times: int, cases: int, series: int) -> int:
+    """How many of `times` runs, whose halves differ by noise alone, have a cell that warms up; all
+    cases are the first one's."""
     rng = np.random.default_rng(1)
     plan_ = of.plan.model_copy(update={"cases": of.plan.cases[:1] * cases})
     count = 0
-    for _ in range(runs):
+    for _ in range(times):
         noise = np.exp(rng.normal(0, 0.06, (cases, series, 10)))
         figures = {**of.samples.figures, "drift": noise}
         count += bool(
@@ -284,17 +272,17 @@ def named(of: RunData, runs: int, cases: int, series: int) -> int:
 
 def test_among_many_noisy_cells_none_is_still_warming_up() -> None:
     """Each alone would look so in two or three of a hundred, so most reports would name one."""
-    assert named(run({}), runs=40, cases=72, series=1) <= 4
+    assert named(run({}), times=40, cases=72, series=1) <= 4
 
 
-def stated(of: RunData) -> RunData:
+def stated(of: runs.RunData) -> runs.RunData:
     """The same, of cases that state their work."""
     update = {"writes": True, "warmup_operations": 4, "timed_operations": 2}
     cases = [each.model_copy(update=update) for each in of.plan.cases]
     return replace(of, plan=of.plan.model_copy(update={"cases": cases}))
 
 
-ONE_QUERY = {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4}
+ONE_QUERY = {**runs.WORKLOAD, "shares": {"read": 1.0}, "workers": 4}
 
 
 @pytest.mark.parametrize(
@@ -319,14 +307,14 @@ def test_a_scenario_whose_rows_are_all_alike_explains_no_fall() -> None:
 
 
 def test_of_a_stated_work_no_noise_is_a_warm_up() -> None:
-    assert named(stated(run({}, ONE_QUERY)), runs=200, cases=1, series=9) <= 10
+    assert named(stated(run({}, ONE_QUERY)), times=200, cases=1, series=9) <= 10
 
 
 @pytest.mark.parametrize("left_out", [True, False])
 def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
     drifts = {"dotnet": WARMING} if left_out else {}
     of = run(drifts, ONE_QUERY)
-    (advice,) = [s for s in analyse(of).headline if isinstance(s, Recommendation)]
+    (advice,) = [s for s in runs.analyse(of).headline if isinstance(s, Recommendation)]
     assert ("dotnet" in advice.ranking.front) is not left_out
     said = " ".join(workload_sentences(advice))
     told = "dotnet is left out, for it was still warming up: its second half took 11.0 % less time"
@@ -338,7 +326,7 @@ def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
 
 @pytest.mark.parametrize(("weights", "told"), [(None, "mix"), ("mix=1,read=1", "calls of mix")])
 def test_a_group_and_a_preset_leave_it_out_and_say_why(weights: str | None, told: str) -> None:
-    said = " ".join(worded.headline(analyse(run({"dotnet": WARMING}), weights=weights)))
+    said = " ".join(worded.headline(runs.analyse(run({"dotnet": WARMING}), weights=weights)))
     assert f" dotnet is left out, for it was still warming up in {told}." in said
 
 
@@ -347,7 +335,7 @@ def test_a_group_and_a_preset_leave_it_out_and_say_why(weights: str | None, told
 def test_who_works_while_it_waits_is_compared_with_nothing(
     share: float, left_out: bool, rounds: int
 ) -> None:
-    report = analyse(idle(rounds=rounds, bun=share, node=0.1))
+    report = runs.analyse(idle(rounds=rounds, bun=share, node=0.1))
     assert any(notice.kind == "restless" for notice in report.notices) == bool(rounds)
     apart = {cell.runner: cell.reason for cell in report.cases[0].cells if cell.apart}
     why = "did not rest: it used the processor for 20% of the time that it waited"
@@ -357,15 +345,15 @@ def test_who_works_while_it_waits_is_compared_with_nothing(
 REFUSING = ("node", "bun", "rust")
 
 
-def busy(shares: Mapping[str, float], metric: str = "steady") -> RunData:
+def busy(shares: Mapping[str, float], metric: str = "steady") -> runs.RunData:
     """A run in which this share of a runner's writes was refused."""
-    cases = [case("read"), case("write", metric=metric)]
-    of = plan(REFUSING, cases=cases, floor=None)
+    cases = [runs.case("read"), runs.case("write", metric=metric)]
+    of = runs.plan(REFUSING, cases=cases, floor=None)
 
-    def told(line: Json) -> Json:
+    def told(line: runs.Json) -> runs.Json:
         return {"busy": shares.get(line["runner"], 0.0), f"{metric}_ns": line["steady_ns"]}
 
-    return make(of, lines=change(samples(of, noisy()), told, case="write"))
+    return runs.make(of, lines=runs.change(runs.samples(of, runs.noisy()), told, case="write"))
 
 
 def test_who_did_less_is_compared_with_nothing_there() -> None:
@@ -378,11 +366,13 @@ def test_who_did_less_is_compared_with_nothing_there() -> None:
 @pytest.mark.parametrize("shares", [{}, {"rust": 0.009}])
 def test_a_refusal_in_a_hundred_leaves_all_in(shares: dict[str, float]) -> None:
     assert compared(busy(shares), "node", "write") == {"bun", "rust"}
-    assert not [n for n in analyse(busy(shares)).notices if n.kind == "refused"]
+    assert not [n for n in runs.analyse(busy(shares)).notices if n.kind == "refused"]
 
 
 def test_the_reader_is_told_where_and_how_much() -> None:
-    (told,) = [n for n in analyse(busy({"rust": 0.4, "bun": 0.1})).notices if n.kind == "refused"]
+    (told,) = [
+        n for n in runs.analyse(busy({"rust": 0.4, "bun": 0.1})).notices if n.kind == "refused"
+    ]
     assert notice(told) == (
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "
         "that less was done than elsewhere: write/bun (10.0 %) and write/rust (40.0 %)."
@@ -396,23 +386,25 @@ def test_latencies_count_refused_operations_too() -> None:
 OTHER = "0.03 commits per transaction, 1 asked"
 
 
-def committing(commits: int | None, canary: str | None = None) -> RunData:
+def committing(commits: int | None, canary: str | None = None) -> runs.RunData:
     """A run in which a runner made so many commits in 100 transactions."""
-    of = plan(REFUSING, cases=[case("read"), case("write")], floor=None, canary=canary)
+    of = runs.plan(
+        REFUSING, cases=[runs.case("read"), runs.case("write")], floor=None, canary=canary
+    )
     syncs = {"transactions": 100, "fsync": 0, "fdatasync": 0, "bytes": 9, "commits": commits}
-    verify = change(checks(of), {"syncs": syncs}, case="write", runner="rust")
-    return make(of, verify=verify)
+    verify = runs.change(runs.checks(of), {"syncs": syncs}, case="write", runner="rust")
+    return runs.make(of, verify=verify)
 
 
 def test_who_did_other_work_is_shown_and_compared_with_nothing() -> None:
     of = committing(3)
     assert compared(of, "node", "write") == {"bun"}
-    report = analyse(of)
-    cell = cell_of(report, "rust", "write")
+    report = runs.analyse(of)
+    cell = runs.cell_of(report, "rust", "write")
     assert cell.time
     assert (cell.outcome, cell.reason) == ("ok", f"did other work: {OTHER}")
     assert f"than was asked, as counted from outside: write/rust ({OTHER})." in notices(of)
-    said = " ".join(worded.headline(analyse(of, weights="write=1")))
+    said = " ".join(worded.headline(runs.analyse(of, weights="write=1")))
     assert " rust is left out, for it did other work in calls of write." in said
 
 
@@ -425,4 +417,4 @@ def test_a_commit_per_transaction_or_more_and_what_is_not_known_leave_it_in(
 
 
 def test_the_control_of_who_did_other_work_controls_nothing() -> None:
-    assert of_case(analyse(committing(3, "rust")), "write").canary is None
+    assert runs.of_case(runs.analyse(committing(3, "rust")), "write").canary is None

@@ -6,25 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import worded
-from tests.analysis.runs import (
-    Contrast,
-    Report,
-    RunData,
-    Times,
-    analyse,
-    case,
-    cell_of,
-    change,
-    contrast,
-    counts,
-    drop,
-    ends,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 from tests.refusals import refused
 
 SWAPPED = {
@@ -36,48 +18,50 @@ SWAPPED = {
 NAMES = ("node", "bun", "rust-ffi")
 
 
-def timed(time: Times, blocks: int = 12) -> Report:
-    return analyse(make(plan(blocks=blocks), time=time))
+def timed(time: runs.Times, blocks: int = 12) -> runs.Report:
+    return runs.analyse(runs.make(runs.plan(blocks=blocks), time=time))
 
 
-def bun(run: RunData | Report, reference: str = "node") -> Contrast:
-    return contrast(run if isinstance(run, Report) else analyse(run), "bun", reference)
+def bun(run: runs.RunData | runs.Report, reference: str = "node") -> runs.Contrast:
+    return runs.contrast(
+        run if isinstance(run, runs.Report) else runs.analyse(run), "bun", reference
+    )
 
 
 def test_a_slower_runner_is_told_with_its_ratio() -> None:
-    slower = bun(timed(noisy({"bun": 1.3})))
-    low, high = ends(slower.ratio)
+    slower = bun(timed(runs.noisy({"bun": 1.3})))
+    low, high = runs.ends(slower.ratio)
     assert low < 1.3 < high
     assert (slower.verdict, slower.blocks, slower.needs_blocks) == ("materially slower", 12, None)
 
 
 def test_every_ordered_pair_of_runners_that_are_ok_is_there() -> None:
-    pairs = analyse(make()).cases[0].comparisons
+    pairs = runs.analyse(runs.make()).cases[0].comparisons
     assert [(c.runner, c.reference) for c in pairs] == [
         (a, b) for a in NAMES for b in NAMES if a != b
     ]
 
 
 def test_a_runner_alone_has_nothing_to_be_compared_with() -> None:
-    report = analyse(make(plan(["node"])))
+    report = runs.analyse(runs.make(runs.plan(["node"])))
     assert [list(case.comparisons) for case in report.cases] == [[], []]
     assert report.standings == []
 
 
 def test_an_open_question_says_how_many_blocks_would_settle_it() -> None:
-    unsure = bun(timed(noisy({"bun": 1.02}, spread=0.05)))
+    unsure = bun(timed(runs.noisy({"bun": 1.02}, spread=0.05)))
     assert unsure.verdict == "not resolved"
-    assert sure(unsure.needs_blocks) > 12
+    assert runs.sure(unsure.needs_blocks) > 12
 
 
 def test_nine_blocks_give_a_ratio_without_verdict() -> None:
-    nine = bun(timed(noisy({"bun": 2.0}), blocks=9))
+    nine = bun(timed(runs.noisy({"bun": 2.0}), blocks=9))
     assert nine.verdict == "not testable"
     assert nine.ratio.low
 
 
 def test_one_block_gives_no_ratio_at_all() -> None:
-    report = timed(noisy(), blocks=1)
+    report = timed(runs.noisy(), blocks=1)
     assert [list(case.comparisons) for case in report.cases] == [[], []]
     assert [case.canary for case in report.cases] == [None, None]
     assert all(standing.contrast is None for standing in report.standings)
@@ -91,7 +75,7 @@ def test_copied_times_are_not_testable(factor: int) -> None:
 
 
 def test_the_canary_is_the_reference_against_itself() -> None:
-    canary = sure(timed(noisy({"canary": 1.2})).cases[0].canary)
+    canary = runs.sure(timed(runs.noisy({"canary": 1.2})).cases[0].canary)
     assert (canary.runner, canary.reference) == ("canary", "node")
     assert canary.verdict == "materially slower"
 
@@ -99,10 +83,10 @@ def test_the_canary_is_the_reference_against_itself() -> None:
 def test_no_shared_block_no_comparison() -> None:
     lines = [
         line
-        for line in samples(plan(), noisy())
+        for line in runs.samples(runs.plan(), runs.noisy())
         if (line.get("label"), line.get("block", 0) % 2) not in {("bun", 0), ("node", 1)}
     ]
-    report = analyse(make(lines=lines))
+    report = runs.analyse(runs.make(lines=lines))
     assert report.cases[0].comparisons.of("bun", "node") is None
     assert bun(report, "rust-ffi").blocks == 6
 
@@ -114,11 +98,11 @@ FEW = settings(max_examples=20)  # each is a whole report
 @given(ratios, st.floats(0.001, 0.1))
 @FEW
 def test_exchanging_runner_and_reference_inverts_everything(ratio: float, spread: float) -> None:
-    report = timed(noisy({"bun": ratio}, spread=spread))
-    forth, back = bun(report), contrast(report, "node", "bun")
-    low, high = ends(forth.ratio)
+    report = timed(runs.noisy({"bun": ratio}, spread=spread))
+    forth, back = bun(report), runs.contrast(report, "node", "bun")
+    low, high = runs.ends(forth.ratio)
     assert back.ratio.value == pytest.approx(1 / forth.ratio.value, rel=1e-12)
-    assert ends(back.ratio) == pytest.approx((1 / high, 1 / low), rel=1e-12)
+    assert runs.ends(back.ratio) == pytest.approx((1 / high, 1 / low), rel=1e-12)
     assert back.verdict == SWAPPED.get(forth.verdict, forth.verdict)
     assert (back.blocks, back.needs_blocks) == (forth.blocks, forth.needs_blocks)
 
@@ -126,7 +110,7 @@ def test_exchanging_runner_and_reference_inverts_everything(ratio: float, spread
 @given(ratios, st.floats(1e-3, 1e3))
 @FEW
 def test_the_speed_of_the_machine_cancels(ratio: float, speed: float) -> None:
-    time = noisy({"bun": ratio})
+    time = runs.noisy({"bun": ratio})
     one = bun(timed(time))
     other = bun(timed(lambda c, label, block: speed * time(c, label, block)))
     assert other.ratio.value == pytest.approx(one.ratio.value, rel=1e-9)
@@ -136,45 +120,49 @@ def test_the_speed_of_the_machine_cancels(ratio: float, speed: float) -> None:
 @given(st.permutations(NAMES), ratios)
 @FEW
 def test_names_and_their_order_do_not_matter(order: list[str], ratio: float) -> None:
-    time = noisy({"bun": ratio})
+    time = runs.noisy({"bun": ratio})
     usual = bun(timed(time))
-    again = bun(make(plan(order, reference="node", canary="node"), time=time))
+    again = bun(runs.make(runs.plan(order, reference="node", canary="node"), time=time))
     assert again.ratio.value == pytest.approx(usual.ratio.value, rel=1e-12)
     assert (again.verdict, again.needs_blocks) == (usual.verdict, usual.needs_blocks)
 
 
 def test_blocks_in_another_order_give_the_same_result() -> None:
-    header, *lines = samples(plan(), noisy())
+    header, *lines = runs.samples(runs.plan(), runs.noisy())
     shuffled = [header, *random.Random(1).sample(lines, len(lines))]
-    assert bun(make(lines=shuffled)) == bun(make())
+    assert bun(runs.make(lines=shuffled)) == bun(runs.make())
 
 
 def test_a_dropped_block_changes_only_the_pairs_that_lack_it() -> None:
-    report = analyse(make(lines=drop(samples(plan(), noisy()), label="bun", block=5)))
+    report = runs.analyse(
+        runs.make(lines=runs.drop(runs.samples(runs.plan(), runs.noisy()), label="bun", block=5))
+    )
     assert bun(report).blocks == 11
-    assert contrast(report, "rust-ffi", "node") == contrast(analyse(make()), "rust-ffi", "node")
+    assert runs.contrast(report, "rust-ffi", "node") == runs.contrast(
+        runs.analyse(runs.make()), "rust-ffi", "node"
+    )
 
 
 BLOCKS = 36
 
 
-def by_session(*ratios: float, spread: float = 0.005) -> Times:
+def by_session(*ratios: float, spread: float = 0.005) -> runs.Times:
     """Bun's ratio in each of as many sessions."""
     length = BLOCKS // len(ratios)
 
     def time(number: int, label: str, block: int) -> float:
-        return noisy({"bun": ratios[block // length]}, spread=spread)(number, label, block)
+        return runs.noisy({"bun": ratios[block // length]}, spread=spread)(number, label, block)
 
     return time
 
 
-def reported(time: Times, sessions: int, **changes: Any) -> Report:
-    planned = plan(["node", "bun"], **{"blocks": BLOCKS, "sessions": sessions, **changes})
-    return analyse(make(planned, time=time))
+def reported(time: runs.Times, sessions: int, **changes: Any) -> runs.Report:
+    planned = runs.plan(["node", "bun"], **{"blocks": BLOCKS, "sessions": sessions, **changes})
+    return runs.analyse(runs.make(planned, time=time))
 
 
-def width(of: Contrast) -> float:
-    low, high = ends(of.ratio)
+def width(of: runs.Contrast) -> float:
+    low, high = runs.ends(of.ratio)
     return high - low
 
 
@@ -185,7 +173,7 @@ def test_sessions_that_disagree_give_a_wide_interval_and_no_verdict() -> None:
     one, three = bun(reported(APART, 1)), bun(reported(APART, 3))
     assert (one.verdict, three.verdict) == ("slower", "not resolved")
     assert width(three) > 3 * width(one)
-    low, high = ends(three.ratio)
+    low, high = runs.ends(three.ratio)
     assert low < 1 < high
     assert three.ratio.value == pytest.approx(1.042, abs=0.01)
     assert three.blocks == BLOCKS
@@ -199,11 +187,11 @@ def test_sessions_that_agree_give_a_verdict() -> None:
 
 def test_one_more_session_is_foretold_wider_than_the_mean() -> None:
     report = reported(APART, 3)
-    forth, back = bun(report), contrast(report, "node", "bun")
-    low, high = ends(forth.next)
-    assert sure(forth.next).value == forth.ratio.value
+    forth, back = bun(report), runs.contrast(report, "node", "bun")
+    low, high = runs.ends(forth.next)
+    assert runs.sure(forth.next).value == forth.ratio.value
     assert high - low > width(forth)
-    assert ends(back.next)[0] == pytest.approx(1 / high)
+    assert runs.ends(back.next)[0] == pytest.approx(1 / high)
 
 
 @pytest.mark.parametrize("sessions", [1, 2])
@@ -212,9 +200,9 @@ def test_fewer_than_three_sessions_foretell_nothing(sessions: int) -> None:
 
 
 def test_a_session_without_blocks_is_left_out() -> None:
-    planned = plan(["node", "bun"], blocks=BLOCKS, sessions=3)
-    lines = [x for x in samples(planned, by_session(1.1, 1.1, 9.0)) if x.get("block", 0) < 24]
-    two = bun(make(planned, lines=lines))
+    planned = runs.plan(["node", "bun"], blocks=BLOCKS, sessions=3)
+    lines = [x for x in runs.samples(planned, by_session(1.1, 1.1, 9.0)) if x.get("block", 0) < 24]
+    two = bun(runs.make(planned, lines=lines))
     assert two.ratio.value == pytest.approx(1.1, rel=0.01)
     assert (two.blocks, two.next) == (24, None)
 
@@ -222,7 +210,7 @@ def test_a_session_without_blocks_is_left_out() -> None:
 def test_blocks_that_cannot_be_divided_are_refused() -> None:
     message = r"^plan: \$: Value error, 35 blocks cannot be divided into 3 sessions$"
     with refused(message):
-        make(plan(blocks=35, sessions=3), lines=[])
+        runs.make(runs.plan(blocks=35, sessions=3), lines=[])
 
 
 # counts of each runner --------------------------------------------------------------------------
@@ -230,64 +218,64 @@ def test_blocks_that_cannot_be_divided_are_refused() -> None:
 
 def test_units_of_work_follow_each_runners_own_counts() -> None:
     """Bun does 5 operations where the others do 100."""
-    cases = [case("get-pk", per_operation=3), case("get-index")]
+    cases = [runs.case("get-pk", per_operation=3), runs.case("get-index")]
     mine = {
-        "node": counts(100),
-        "bun": counts(5, iterations=20, steadiness="warm-up", steady_from_ms=12.5),
+        "node": runs.counts(100),
+        "bun": runs.counts(5, iterations=20, steadiness="warm-up", steady_from_ms=12.5),
     }
-    planned = plan(NAMES, cases=cases, counts={"get-pk": mine})
-    plain = samples(planned, noisy({"bun": 1.5}))
-    lines = change(
+    planned = runs.plan(NAMES, cases=cases, counts={"get-pk": mine})
+    plain = runs.samples(planned, runs.noisy({"bun": 1.5}))
+    lines = runs.change(
         plain,
         lambda x: {name: x[name] / 20 for name in ("steady_ns", "cpu_ns")},
         label="bun", case="get-pk",
     )  # fmt: skip
-    report = analyse(make(planned, lines=lines))
-    alike = analyse(make(plan(NAMES, cases=cases), lines=plain))
+    report = runs.analyse(runs.make(planned, lines=lines))
+    alike = runs.analyse(runs.make(runs.plan(NAMES, cases=cases), lines=plain))
     for scaled, same in zip(report.cases, alike.cases, strict=True):
         for cell, other in zip(scaled.cells, same.cells, strict=True):
             assert cell.samples == pytest.approx(other.samples)
             assert cell.figures["cpu"].value == pytest.approx(other.figures["cpu"].value)
         assert scaled.comparisons.ratio == pytest.approx(same.comparisons.ratio)
-    cells = [cell_of(report, name) for name in NAMES]
+    cells = [runs.cell_of(report, name) for name in NAMES]
     assert [(cell.operations, cell.iterations, cell.steadiness) for cell in cells] == [
         (100, 5, None),
         (5, 20, "warm-up"),
         (100, 0, None),  # not in the counts: the case's own
     ]
     assert report.cases[0].operations == 100
-    assert sure(report.cases[0].canary).ratio.value == pytest.approx(1, rel=0.02)
+    assert runs.sure(report.cases[0].canary).ratio.value == pytest.approx(1, rel=0.02)
 
 
 def test_the_canary_does_what_its_runner_does() -> None:
-    planned = plan(["node", "bun"], reference="bun", canary="bun")
-    planned["counts"] = {"get-pk": {"node": counts(100), "bun": counts(5)}}
-    lines = change(
-        samples(planned, noisy()),
+    planned = runs.plan(["node", "bun"], reference="bun", canary="bun")
+    planned["counts"] = {"get-pk": {"node": runs.counts(100), "bun": runs.counts(5)}}
+    lines = runs.change(
+        runs.samples(planned, runs.noisy()),
         lambda x: {"steady_ns": x["steady_ns"] / 20},
         runner="bun", case="get-pk",
     )  # fmt: skip
-    canary = analyse(make(planned, lines=lines)).cases[0].canary
-    assert sure(canary).ratio.value == pytest.approx(1, rel=0.02)
+    canary = runs.analyse(runs.make(planned, lines=lines)).cases[0].canary
+    assert runs.sure(canary).ratio.value == pytest.approx(1, rel=0.02)
 
 
 def test_a_plan_may_not_ask_for_less_than_an_iteration() -> None:
     with refused(r"counts\.get-pk\.node\.iterations"):
-        make(plan(counts={"get-pk": {"node": counts(1, iterations=0)}}), lines=[])
+        runs.make(runs.plan(counts={"get-pk": {"node": runs.counts(1, iterations=0)}}), lines=[])
 
 
 def test_a_group_knows_no_more_sessions_than_its_cases_do() -> None:
     alone, both = (
-        reported(APART, 3, cases=[case(name) for name in names])
+        reported(APART, 3, cases=[runs.case(name) for name in names])
         for names in (("get",), ("get", "all"))
     )
     of_group = [
-        sure(next(s.contrast for s in report.standings if s.runner == "bun")).ratio
+        runs.sure(next(s.contrast for s in report.standings if s.runner == "bun")).ratio
         for report in (alone, both)
     ]
     of_case = bun(alone).ratio
     assert of_group[0].value == pytest.approx(of_case.value, rel=1e-12)
-    assert ends(of_group[0]) == pytest.approx(ends(of_case), rel=1e-12)
+    assert runs.ends(of_group[0]) == pytest.approx(runs.ends(of_case), rel=1e-12)
     # what the sessions differ by is not averaged out by a second case
-    assert ends(of_group[1])[0] < 1
+    assert runs.ends(of_group[1])[0] < 1
     assert worded.headline(both) == ["Reads (2 cases): bun is tied with node."]

@@ -12,38 +12,24 @@ from sqlitmus.analysis.ranking import Table, common_set, rank
 from sqlitmus.render.document.ranking import Amounts, say
 from sqlitmus.results.report import Standing
 from sqlitmus.stats.estimate import freedom_of, student_t
-from tests.analysis.runs import (
-    Contrast,
-    Interval,
-    RunData,
-    Verdict,
-    analyse,
-    case,
-    change,
-    checks,
-    contrast,
-    ends,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 
 MARGIN = 0.02
-OPEN, SLOWER = (Verdict.NOT_RESOLVED, 1.03, 0.05), (Verdict.SLOWER, 1.5, 0.1)
-SAME, NEAR = (Verdict.EQUIVALENT, 1.001, 0.005), (Verdict.SLOWER, 1.01, 0.005)
-Told = tuple[Verdict, float, float]
+OPEN, SLOWER = (runs.Verdict.NOT_RESOLVED, 1.03, 0.05), (runs.Verdict.SLOWER, 1.5, 0.1)
+SAME, NEAR = (runs.Verdict.EQUIVALENT, 1.001, 0.005), (runs.Verdict.SLOWER, 1.01, 0.005)
+Told = tuple[runs.Verdict, float, float]
 MS = Amounts({name: f"{number} ms" for number, name in enumerate("abcd", 1)}, " a query")
 
 
 def table(told: dict[tuple[str, str], Told]) -> Table:
-    both: dict[tuple[str, str], Contrast] = {}
+    both: dict[tuple[str, str], runs.Contrast] = {}
     for (runner, reference), (verdict, value, half) in told.items():
         low, high = value - half, value + half
-        both[runner, reference] = Contrast(runner, reference, Interval(value, low, high), verdict)
-        back = Interval(1 / value, 1 / high, 1 / low)
-        both[reference, runner] = Contrast(reference, runner, back, verdict.opposite)
+        both[runner, reference] = runs.Contrast(
+            runner, reference, runs.Interval(value, low, high), verdict
+        )
+        back = runs.Interval(1 / value, 1 / high, 1 / low)
+        both[reference, runner] = runs.Contrast(reference, runner, back, verdict.opposite)
     return both
 
 
@@ -106,36 +92,42 @@ def test_the_order_of_runners_changes_nothing_and_each_is_named(
 NAMES = ["node", "bun", "deno"]
 
 
-def standing(run: RunData, name: str, reference: str = "node", group: str = "reads") -> Standing:
+def standing(
+    run: runs.RunData, name: str, reference: str = "node", group: str = "reads"
+) -> Standing:
     wanted = (name, reference, group)
-    (found,) = (s for s in analyse(run).standings if (s.runner, s.reference, s.group) == wanted)
+    (found,) = (
+        s for s in runs.analyse(run).standings if (s.runner, s.reference, s.group) == wanted
+    )
     return found
 
 
-def mean_of(run: RunData, name: str, reference: str = "node", group: str = "reads") -> Contrast:
-    return sure(standing(run, name, reference, group).contrast)
+def mean_of(
+    run: runs.RunData, name: str, reference: str = "node", group: str = "reads"
+) -> runs.Contrast:
+    return runs.sure(standing(run, name, reference, group).contrast)
 
 
 def reads(count: int, **changes: object) -> dict[str, object]:
-    return plan(NAMES, cases=[case(f"case-{c}") for c in range(count)], **changes)
+    return runs.plan(NAMES, cases=[runs.case(f"case-{c}") for c in range(count)], **changes)
 
 
 def test_the_ratio_is_the_geometric_mean_of_the_cases() -> None:
-    run = make(reads(4), time=noisy({"bun": 1.2}))
-    found, report = standing(run, "bun"), analyse(run)
-    logs = [np.log(contrast(report, "bun", "node", n).ratio.value) for n in range(4)]
-    assert sure(found.contrast).ratio.value == pytest.approx(np.exp(np.mean(logs)), rel=1e-12)
+    run = runs.make(reads(4), time=runs.noisy({"bun": 1.2}))
+    found, report = standing(run, "bun"), runs.analyse(run)
+    logs = [np.log(runs.contrast(report, "bun", "node", n).ratio.value) for n in range(4)]
+    assert runs.sure(found.contrast).ratio.value == pytest.approx(np.exp(np.mean(logs)), rel=1e-12)
     assert (found.cases, found.slower, found.not_ok) == (4, 4, 0)
 
 
 def test_the_intervals_of_all_pairs_in_all_groups_hold_together() -> None:
-    one, two = ([case(f"{group}", group=group) for group in groups] for groups in ("a", "ab"))
+    one, two = ([runs.case(f"{group}", group=group) for group in groups] for groups in ("a", "ab"))
     widths: list[float] = []
     for names, cases in ((["node", "bun"], one), (NAMES, one), (NAMES, two)):
-        planned = plan(names, cases=cases)
-        run = make(planned, time=noisy({"bun": 1.2}))
+        planned = runs.plan(names, cases=cases)
+        run = runs.make(planned, time=runs.noisy({"bun": 1.2}))
         ratio = mean_of(run, "bun", group="a").ratio
-        widths.append(float(np.log(ends(ratio)[1] / ratio.value)))
+        widths.append(float(np.log(runs.ends(ratio)[1] / ratio.value)))
     # 12 blocks leave 8 values; 1, 3 and 6 comparisons
     kept = freedom_of(np.array([8]))
     expected = [
@@ -145,62 +137,66 @@ def test_the_intervals_of_all_pairs_in_all_groups_hold_together() -> None:
 
 
 def test_a_block_that_lacks_a_case_does_not_count() -> None:
-    planned = plan(["node", "bun"], cases=[case("case-0"), case("case-1")], blocks=14)
-    lines = samples(planned, noisy({"bun": 1.2}))
+    planned = runs.plan(
+        ["node", "bun"], cases=[runs.case("case-0"), runs.case("case-1")], blocks=14
+    )
+    lines = runs.samples(planned, runs.noisy({"bun": 1.2}))
     cut = [x for x in lines if x.get("case") != "case-1" or x["block"] < 11]
     short = [x for x in lines if "block" not in x or x["block"] < 11]
-    partial, whole = (mean_of(make(planned, lines=some), "bun") for some in (cut, short))
+    partial, whole = (mean_of(runs.make(planned, lines=some), "bun") for some in (cut, short))
     assert partial.ratio == whole.ratio
-    assert partial.verdict is Verdict.MATERIALLY_SLOWER
+    assert partial.verdict is runs.Verdict.MATERIALLY_SLOWER
     few = [x for x in lines if x.get("case") != "case-1" or x["block"] < 6]
-    sparse = mean_of(make(planned, lines=few), "bun")
-    assert sparse.verdict is Verdict.NOT_TESTABLE
+    sparse = mean_of(runs.make(planned, lines=few), "bun")
+    assert sparse.verdict is runs.Verdict.NOT_TESTABLE
     assert (sparse.ratio.low, sparse.ratio.high) == (None, None)
 
 
 def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
     # nine other cases make the correction of cases stricter than that of the two groups
-    others = [case(f"case-{c}", group="other") for c in range(9)]
-    planned = plan(["node", "bun"], cases=[case("lone", group="lone"), *others], correction="holm")
-    strengths: set[tuple[Verdict, Verdict]] = set()
+    others = [runs.case(f"case-{c}", group="other") for c in range(9)]
+    planned = runs.plan(
+        ["node", "bun"], cases=[runs.case("lone", group="lone"), *others], correction="holm"
+    )
+    strengths: set[tuple[runs.Verdict, runs.Verdict]] = set()
     for percent in np.arange(0, 4, 0.1):
-        run = make(planned, time=noisy({"bun": 1 + percent / 100}))
-        report = analyse(run)
+        run = runs.make(planned, time=runs.noisy({"bun": 1 + percent / 100}))
+        report = runs.analyse(run)
         (mean,) = (s.contrast for s in report.standings if (s.group, s.runner) == ("lone", "bun"))
-        strengths.add((sure(mean).verdict, contrast(report, "bun", "node").verdict))
+        strengths.add((runs.sure(mean).verdict, runs.contrast(report, "bun", "node").verdict))
     assert len(strengths) > 2
     assert all(
-        group in (verdict, Verdict.NOT_RESOLVED) or group is WEAKER.get(verdict)
+        group in (verdict, runs.Verdict.NOT_RESOLVED) or group is WEAKER.get(verdict)
         for group, verdict in strengths
     ), strengths
 
 
-WEAKER = {Verdict.MATERIALLY_SLOWER: Verdict.SLOWER}
+WEAKER = {runs.Verdict.MATERIALLY_SLOWER: runs.Verdict.SLOWER}
 
 
 def test_counts_add_up_and_mirror() -> None:
     planned = reads(6)
-    run = make(planned, time=noisy({"bun": 1.01}, spread=0.012))
+    run = runs.make(planned, time=runs.noisy({"bun": 1.01}, spread=0.012))
     there, back = standing(run, "bun"), standing(run, "node", "bun")
     assert there.faster + there.slower + there.equivalent + there.unresolved == there.cases == 6
     assert (there.faster, there.slower) == (back.slower, back.faster)
     assert (there.equivalent, there.unresolved) == (back.equivalent, back.unresolved)
 
 
-def lacking(planned: dict[str, object], gaps: dict[str, list[int]]) -> RunData:
-    verify = checks(planned)
+def lacking(planned: dict[str, object], gaps: dict[str, list[int]]) -> runs.RunData:
+    verify = runs.checks(planned)
     for name, cases in gaps.items():
         for c in cases:
             new = {"outcome": "unsupported", "reason": "no"}
-            verify = change(verify, new, runner=name, case=f"case-{c}")
-    return make(planned, verify=verify)
+            verify = runs.change(verify, new, runner=name, case=f"case-{c}")
+    return runs.make(planned, verify=verify)
 
 
 def test_all_runners_are_compared_over_the_cases_that_all_completed() -> None:
     run = lacking(reads(6), {"deno": [0, 1]})
     assert [standing(run, n).cases for n in ("bun", "deno")] == [4, 4]
     assert [standing(run, n).not_ok for n in ("bun", "deno")] == [0, 2]
-    full = make(reads(6))
+    full = runs.make(reads(6))
     assert mean_of(run, "bun").ratio != mean_of(full, "bun").ratio
 
 
@@ -215,12 +211,12 @@ def test_who_completed_less_than_half_gets_no_ratio_and_costs_nobody_else_a_case
 
 def test_a_ratio_over_a_case_without_interval_has_none() -> None:
     planned = reads(2)
-    time = noisy({"bun": 1.2})
+    time = runs.noisy({"bun": 1.2})
 
     def copied(c: int, label: str, block: int) -> float:
         return time(c, label, block) if c else 1000.0 + block
 
-    found = mean_of(make(planned, time=copied), "bun").ratio
+    found = mean_of(runs.make(planned, time=copied), "bun").ratio
     assert (found.low, found.high) == (None, None)
 
 

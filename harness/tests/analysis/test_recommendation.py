@@ -9,7 +9,6 @@ import pytest
 from sqlitmus.analysis import recommendation
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.recommendation import recommend
-from sqlitmus.catalog.plan import Plan
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.stats.estimate import Array
@@ -25,10 +24,10 @@ BLOCKS = 12
 QUESTION = Question(margin=0.02, correction="bh", sessions=1)
 
 
-def plan(**limits: float) -> Plan:
+def plan(**limits: float) -> runs.Plan:
     workload = {**WORKLOAD, "shares": SHARES, "workers": 4, **limits}
     asked = {"suite": "workload", "blocks": BLOCKS, "correction": "bh", "workload": workload}
-    return Plan.model_validate(runs.plan(NAMES, cases=[], **asked), extra="ignore")
+    return runs.Plan.model_validate(runs.plan(NAMES, cases=[], **asked), extra="ignore")
 
 
 def recommended(

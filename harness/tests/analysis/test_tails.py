@@ -6,36 +6,22 @@ import pytest
 
 from sqlitmus.results.report import Report, Tail
 from sqlitmus.vocabulary.detail import bucket
-from tests.analysis.runs import (
-    Json,
-    RunData,
-    analyse,
-    case,
-    cell_of,
-    change,
-    contrast,
-    ends,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 
 NAMES = ["node", "bun", "rust"]
 MS = 1e6
 
 
-def of_p99(**changes: Any) -> Json:
-    paced = case("mixed", metric="p99", group="latency", **changes)
-    return plan(NAMES, cases=[paced], floor=None)
+def of_p99(**changes: Any) -> runs.Json:
+    paced = runs.case("mixed", metric="p99", group="latency", **changes)
+    return runs.plan(NAMES, cases=[paced], floor=None)
 
 
-def lines(of: Json, p99: dict[str, float], pacing: dict[str, float]) -> list[Json]:
+def lines(of: runs.Json, p99: dict[str, float], pacing: dict[str, float]) -> list[runs.Json]:
     """Samples whose p99 is about that of each runner in ms, started so late in ms."""
-    ratios = noisy(spread=0.003)
+    ratios = runs.noisy(spread=0.003)
 
-    def told(line: Json) -> Json:
+    def told(line: runs.Json) -> runs.Json:
         noise = ratios(0, line["label"], line["block"]) / 1000
         latency = p99.get(line["runner"], 1) * MS * noise
         return {
@@ -47,16 +33,16 @@ def lines(of: Json, p99: dict[str, float], pacing: dict[str, float]) -> list[Jso
             "pacing_ns": pacing.get(line["runner"], 0.01) * MS,
         }
 
-    return change(samples(of, ratios), told)
+    return runs.change(runs.samples(of, ratios), told)
 
 
-def run(of: Json, of_lines: list[Json], cores: str = "4", **more: Any) -> RunData:
-    return make(of, lines=of_lines, machine={"cores": cores}, **more)
+def run(of: runs.Json, of_lines: list[runs.Json], cores: str = "4", **more: Any) -> runs.RunData:
+    return runs.make(of, lines=of_lines, machine={"cores": cores}, **more)
 
 
 def report(p99: dict[str, float], pacing: dict[str, float] | None = None) -> Report:
     of = of_p99()
-    return analyse(run(of, lines(of, p99, pacing or {})))
+    return runs.analyse(run(of, lines(of, p99, pacing or {})))
 
 
 def tail(of: Report, runner: str) -> Tail:
@@ -69,19 +55,19 @@ def test_the_p99_is_what_is_compared_and_a_smaller_one_is_faster() -> None:
     assert mixed.metric == "p99"
     verdicts = {name: one.verdict for name, one in mixed.comparisons.against("node").items()}
     assert verdicts == {"bun": "materially slower", "rust": "materially faster"}
-    time = sure(cell_of(found, "bun").time)
+    time = runs.sure(runs.cell_of(found, "bun").time)
     assert time.value == pytest.approx(2 * MS, rel=0.1)
-    assert ends(time)[0] < 2.0 * MS * 1.1
+    assert runs.ends(time)[0] < 2.0 * MS * 1.1
 
 
 def test_quantiles_have_intervals_over_blocks_and_the_longest_of_all_has_none() -> None:
     found = tail(report({}), "node")
     for quantile, about in ((found.p50, 0.1), (found.p99, 1), (found.p999, 2)):
-        low, high = ends(quantile)
-        assert low <= sure(quantile).value <= high
-        assert sure(quantile).value == pytest.approx(about * MS, rel=0.1)
+        low, high = runs.ends(quantile)
+        assert low <= runs.sure(quantile).value <= high
+        assert runs.sure(quantile).value == pytest.approx(about * MS, rel=0.1)
     assert found.most == pytest.approx(14 * MS, rel=0.2)  # of the last of 12 blocks
-    assert sure(found.longest).value < sure(found.most)
+    assert runs.sure(found.longest).value < runs.sure(found.most)
 
 
 def test_a_cell_of_a_late_machine_is_shown_and_in_no_comparison() -> None:
@@ -90,32 +76,32 @@ def test_a_cell_of_a_late_machine_is_shown_and_in_no_comparison() -> None:
     assert tail(found, "bun").pacing == pytest.approx(0.51 * MS)
     assert tail(found, "bun").p99 is not None
     assert found.cases[0].comparisons.of("bun", "node") is None
-    assert contrast(found, "rust", "node")
-    assert cell_of(found, "bun").time
+    assert runs.contrast(found, "rust", "node")
+    assert runs.cell_of(found, "bun").time
 
 
 def test_half_a_millisecond_is_in_time() -> None:
     found = report({}, {"bun": 0.5})
     assert not any(cell.late for cell in found.tails[0].cells)
-    assert contrast(found, "bun", "node")
+    assert runs.contrast(found, "bun", "node")
 
 
 def test_the_machine_is_only_late_where_something_was_planned() -> None:
-    of = plan(NAMES, cases=[case("writers", group="writers")], floor=None)
+    of = runs.plan(NAMES, cases=[runs.case("writers", group="writers")], floor=None)
     paced = lines(of, {}, {"bun": 3.0})
-    assert not any(cell.late for cell in analyse(run(of, paced)).tails[0].cells)
+    assert not any(cell.late for cell in runs.analyse(run(of, paced)).tails[0].cells)
 
 
 def test_busy_is_the_mean_over_the_blocks_that_loses_no_rare_one() -> None:
     of = of_p99()
-    rare = change(lines(of, {}, {}), {"busy": 0.12}, block=3)
-    assert tail(analyse(run(of, rare)), "bun").busy == pytest.approx(0.12 / 12)
+    rare = runs.change(lines(of, {}, {}), {"busy": 0.12}, block=3)
+    assert tail(runs.analyse(run(of, rare)), "bun").busy == pytest.approx(0.12 / 12)
 
 
 def test_several_threads_and_the_one_beside_them_are_counted_against_the_cores() -> None:
     of = of_p99(workers=4)
-    beside = change(lines(of, {}, {}), lambda _: {"writer_p99_ns": 5.0})
-    found = analyse(run(of, beside, cores="2")).tails[0]
+    beside = runs.change(lines(of, {}, {}), lambda _: {"writer_p99_ns": 5.0})
+    found = runs.analyse(run(of, beside, cores="2")).tails[0]
     assert (found.threads, found.cores) == (5, 2)
 
 
@@ -131,12 +117,12 @@ def test_the_log_is_that_of_the_block_whose_largest_is_the_median() -> None:
         for line in all_lines
         if line.get("label") == "node"
     ]
-    found = tail(analyse(run(of, all_lines, details=details)), "node")
-    assert sure(found.wal_most).value == 4096 * 6.5  # of 12 blocks
+    found = tail(runs.analyse(run(of, all_lines, details=details)), "node")
+    assert runs.sure(found.wal_most).value == 4096 * 6.5  # of 12 blocks
     assert found.wal == [(0.0, 0), (20.0, 4096 * 7)]
     assert found.buckets == [(1000, 1003, 12 * 100)]
 
 
 def test_a_run_without_latencies_has_no_such_section() -> None:
-    of = plan(NAMES)
-    assert analyse(run(of, samples(of, noisy()))).tails == []
+    of = runs.plan(NAMES)
+    assert runs.analyse(run(of, runs.samples(of, runs.noisy()))).tails == []

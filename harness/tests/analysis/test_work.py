@@ -11,7 +11,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis.cells import alike, sentences, whole
 from sqlitmus.catalog.cases import Counts, PlannedCase
-from sqlitmus.catalog.plan import Plan
 from sqlitmus.cli.export import text_of
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
@@ -19,58 +18,47 @@ from sqlitmus.render.html import page as html
 from sqlitmus.results import machines
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
-from tests.analysis.runs import (
-    Cell,
-    Json,
-    Measure,
-    Report,
-    analyse,
-    case,
-    cell_of,
-    change,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
 from tests.render.printing import as_html, cards, data_of
 
 FORMATS = ["summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark"]
 
 
-def counts(**changes: object) -> Json:
+def counts(**changes: object) -> runs.Json:
     return {**runs.counts(100, warmup_iterations=3), **changes}
 
 
 def report_of(
-    told: dict[str, Json], cold: float = 5.0, cpu: float = 5.0, memory: float = 5.0, **changes: Any
-) -> Report:
+    told: dict[str, runs.Json],
+    cold: float = 5.0,
+    cpu: float = 5.0,
+    memory: float = 5.0,
+    **changes: Any,
+) -> runs.Report:
     """Two programs in a steady case that take the same time per read; bun's other figures are so
     many times node's."""
-    of = plan(["node", "bun"], blocks=30, cases=[case("get-pk")], counts={"get-pk": told})
+    of = runs.plan(["node", "bun"], blocks=30, cases=[runs.case("get-pk")], counts={"get-pk": told})
 
-    def figures_of(line: Json) -> Json:
+    def figures_of(line: runs.Json) -> runs.Json:
         factors = (cold, cpu, memory) if line["runner"] == "bun" else (1, 1, 1)
         noise = 1 + (line["position"] ** 2 % 101) / 1e5
         values = [noise * level * f for level, f in zip((2e8, 1e5, 4e7), factors, strict=True)]
         return dict(zip(("cold_ns", "cpu_ns", "peak_rss_bytes"), values, strict=True))
 
-    lines = change(samples(of, noisy(spread=0.003)), figures_of)
-    return analyse(make({**of, **changes}, lines=lines))
+    lines = runs.change(runs.samples(of, runs.noisy(spread=0.003)), figures_of)
+    return runs.analyse(runs.make({**of, **changes}, lines=lines))
 
 
-def steady(**of_bun: object) -> Report:
+def steady(**of_bun: object) -> runs.Report:
     """Node and bun warm up for 100 ms; bun was told to do something else."""
     told = {"node": counts(warmup_ms=100), "bun": counts(**{"warmup_ms": 100, **of_bun})}
     return report_of(told)
 
 
-def bun(report: Report) -> Cell:
-    return cell_of(report, "bun")
+def bun(report: runs.Report) -> runs.Cell:
+    return runs.cell_of(report, "bun")
 
 
-def written(report: Report, form: str) -> str:
+def written(report: runs.Report, form: str) -> str:
     """The report as a user gets it."""
     document = build(report)
     match form:
@@ -87,7 +75,7 @@ def written(report: Report, form: str) -> str:
 
 
 @cache
-def warmed(kind: str, *, apart: bool, cold: float, memory: float) -> Report:
+def warmed(kind: str, *, apart: bool, cold: float, memory: float) -> runs.Report:
     """Of programs that warmed up for the same time, or for 288 ms and 2 s; once for all formats."""
     told = {"node": counts(warmup_ms=288), "bun": counts(warmup_ms=2000)}
     equal = {name: counts() for name in told}
@@ -127,7 +115,7 @@ def test_another_warm_up_is_no_difference_in_any_format(form: str, kind: str) ->
         ({"operations": 80}, "neither"),
     ],
 )
-def test_cpu_needs_equal_counts_memory_equal_processes(changes: Json, expected: str) -> None:
+def test_cpu_needs_equal_counts_memory_equal_processes(changes: runs.Json, expected: str) -> None:
     report = steady(**changes)
     cell = bun(report)
     assert "cold" not in cell.figures
@@ -159,23 +147,23 @@ def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
     """What is resolved among 1 case is not among 60, unless 59 of them are not compared."""
     cases = [f"c{number}" for number in range(60)]
     told = {"node": counts(), "bun": counts(warmup_ms=warmup_ms)}
-    of = plan(
+    of = runs.plan(
         *(["node", "bun"],),
         blocks=30,
         canary=None,
         correction="holm",
-        cases=[case(name) for name in cases],
+        cases=[runs.case(name) for name in cases],
         counts=dict.fromkeys(cases[1:], told),
     )
 
-    def memory_of(line: Json) -> Json:
+    def memory_of(line: runs.Json) -> runs.Json:
         waves = [-3, 2, 0, 1, -2, 3, -1, 4, -4, 0]
         level = 1.005 + 0.004 * waves[int(line["block"]) % 10] if line["runner"] == "bun" else 1.0
         return {"peak_rss_bytes": round(4e7 * level)}
 
-    lines = change(samples(of, noisy()), memory_of)
-    memory = bun(analyse(make(of, lines=lines))).figures["peak_rss"]
-    assert (sure(memory.contrast).verdict == "slower") == expected
+    lines = runs.change(runs.samples(of, runs.noisy()), memory_of)
+    memory = bun(runs.analyse(runs.make(of, lines=lines))).figures["peak_rss"]
+    assert (runs.sure(memory.contrast).verdict == "slower") == expected
 
 
 def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
@@ -205,8 +193,8 @@ def test_a_case_has_columns_for_what_its_cells_have() -> None:
 
 
 def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
-    of = Plan.model_validate(plan(), extra="ignore")
-    cold, timed = (PlannedCase.model_validate(case("x", warmup_ms=ms)) for ms in (0, 100))
+    of = runs.Plan.model_validate(runs.plan(), extra="ignore")
+    cold, timed = (PlannedCase.model_validate(runs.case("x", warmup_ms=ms)) for ms in (0, 100))
     assert (alike(of, cold), alike(of, timed)) == ("processes", "iterations")
     assert (whole(cold, None), whole(timed, None)) == (100, None)
     asked = Counts.model_validate(counts())
@@ -220,13 +208,13 @@ def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
 def test_a_page_says_where_no_checkpoint_is_timed(
     checkpoints: tuple[float | None, ...], *, said: bool
 ) -> None:
-    of = Plan.model_validate(plan(counts={"x": {"node": counts()}}), extra="ignore")
-    each = PlannedCase.model_validate(case("x", pragmas=[("journal_mode", "WAL")]))
-    measures = [None if value is None else Measure(value) for value in checkpoints]
+    of = runs.Plan.model_validate(runs.plan(counts={"x": {"node": counts()}}), extra="ignore")
+    each = PlannedCase.model_validate(runs.case("x", pragmas=[("journal_mode", "WAL")]))
+    measures = [None if value is None else runs.Measure(value) for value in checkpoints]
     assert ("No checkpoint falls into them." in sentences(of, each, measures)) == said
 
 
-WORK: dict[str, tuple[int, Json]] = {
+WORK: dict[str, tuple[int, runs.Json]] = {
     "binds all parameters once": (2_000, {}),
     "times half of them": (4_000, {}),
     "binds some": (8_000, {}),
@@ -245,17 +233,19 @@ def test_a_page_says_what_a_process_does(name: str, snapshot: SnapshotAssertion)
     walks = {"walk": walk, "walks": each.pop("walks", [])}
     warmups = {"node": 20, "bun": 40}
     told = {who: counts(**each, warmup_iterations=n) for who, n in warmups.items()}
-    of = plan(["node", "bun"], cases=[case("get-pk", **walks)], counts={"get-pk": told})
-    assert analyse(make(of)).cases[0].work == snapshot
+    of = runs.plan(["node", "bun"], cases=[runs.case("get-pk", **walks)], counts={"get-pk": told})
+    assert runs.analyse(runs.make(of)).cases[0].work == snapshot
 
 
 def test_what_a_reset_writes_is_not_given_as_its_cases_own() -> None:
     once = {"reset_every": 4096, "warmup_operations": 100, "timed_operations": 400}
-    cases = [{**case("delete"), "reset_every": 40}, {**case("insert"), **once}]
-    of = plan(["node", "bun"], cases=cases, counts={c["id"]: {"node": counts()} for c in cases})
+    cases = [{**runs.case("delete"), "reset_every": 40}, {**runs.case("insert"), **once}]
+    of = runs.plan(
+        ["node", "bun"], cases=cases, counts={c["id"]: {"node": counts()} for c in cases}
+    )
     counted = {"written_bytes": 4096.0, "checkpoints": 2.0, "pages_read": 1.0}
-    lines = change(samples(of, noisy()), lambda _: counted)
-    resets, grows = analyse(make(of, lines=lines)).cases
+    lines = runs.change(runs.samples(of, runs.noisy()), lambda _: counted)
+    resets, grows = runs.analyse(runs.make(of, lines=lines)).cases
     assert resets.cells[0].figures.keys() & {"written", "checkpoints", "pages_read"} == {
         "pages_read"
     }

@@ -27,23 +27,7 @@ from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.stats.verdict import beyond_p, pocock
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
-from tests.analysis.runs import (
-    Report,
-    RunData,
-    Times,
-    analyse,
-    case,
-    change,
-    checks,
-    contrast,
-    drop,
-    load,
-    make,
-    noisy,
-    plan,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 from tests.fakes.clone import Clone, measured_order
 from tests.fakes.instant import Desk, Pace, even
 from tests.refusals import refused
@@ -54,30 +38,30 @@ ALARM, CLEAR, OPEN = (Gate(["a"], [], []), Gate([], ["a"], []), Gate([], [], ["a
 
 
 def planned(cases: int = 1, blocks: int = 30) -> dict[str, Any]:
-    return plan(
+    return runs.plan(
         ["base", "new"],
         kind="compare",
         correction="holm",
         looks=3,
         gate=SHARE,
         blocks=blocks,
-        cases=[case("abcdefghij"[n]) for n in range(cases)],
+        cases=[runs.case("abcdefghij"[n]) for n in range(cases)],
     )
 
 
-def run(time: Times, cases: int = 1, blocks: int = 30) -> RunData:
+def run(time: runs.Times, cases: int = 1, blocks: int = 30) -> runs.RunData:
     of = planned(cases, blocks)
-    return make(of, time=time)
+    return runs.make(of, time=time)
 
 
-def gate(found: RunData, share: float, looks: int) -> Gate:
+def gate(found: runs.RunData, share: float, looks: int) -> Gate:
     """What the run comes to, had its plan this gate and so many looks."""
     plan = found.plan.model_copy(update={"gate": share, "looks": looks})
     return judged(replace(found, plan=plan))
 
 
-def slower(ratio: float, spread: float = 0.01) -> RunData:
-    return run(noisy({"new": ratio}, spread=spread))
+def slower(ratio: float, spread: float = 0.01) -> runs.RunData:
+    return run(runs.noisy({"new": ratio}, spread=spread))
 
 
 @pytest.mark.parametrize("looks", [1, 3])
@@ -114,11 +98,11 @@ def test_several_looks_ask_for_more_at_each() -> None:
 
 def test_a_run_under_way_is_judged_by_the_blocks_there_are() -> None:
     of = planned()
-    lines = samples(of, noisy({"new": 1.2}), complete=False)
+    lines = runs.samples(of, runs.noisy({"new": 1.2}), complete=False)
 
     def after(blocks: int) -> Gate:
         some = [x for x in lines if x.get("block", 0) < blocks]
-        return gate(make(of, lines=some), SHARE, 3)
+        return gate(runs.make(of, lines=some), SHARE, 3)
 
     assert after(0) == OPEN
     assert after(9) == OPEN  # fewer than ten never give a verdict
@@ -129,22 +113,24 @@ def test_a_run_under_way_is_judged_by_the_blocks_there_are() -> None:
 @pytest.mark.parametrize("canary", ["base", None])
 def test_few_blocks_may_clear_but_never_alarm(canary: str | None) -> None:
     of = {**planned(blocks=9), "canary": canary}
-    assert gate(make(of, time=noisy({"new": 3.0})), SHARE, 1) == OPEN
-    assert gate(make(of, time=noisy({"new": 0.5})), SHARE, 1) == CLEAR
+    assert gate(runs.make(of, time=runs.noisy({"new": 3.0})), SHARE, 1) == OPEN
+    assert gate(runs.make(of, time=runs.noisy({"new": 0.5})), SHARE, 1) == CLEAR
 
 
 @pytest.mark.parametrize("control", ["differs", "could not be tested", "none"])
 def test_no_control_takes_an_alarm_away(control: str) -> None:
     of = {**planned(), "canary": None if control == "none" else "base"}
-    lines = samples(of, noisy({"new": 1.2, "canary": 1.3 if control == "differs" else 1.0}))
-    lines = drop(lines, label="canary") if control == "could not be tested" else lines
-    assert gate(make(of, lines=lines), SHARE, 1) == ALARM
+    lines = runs.samples(
+        of, runs.noisy({"new": 1.2, "canary": 1.3 if control == "differs" else 1.0})
+    )
+    lines = runs.drop(lines, label="canary") if control == "could not be tested" else lines
+    assert gate(runs.make(of, lines=lines), SHARE, 1) == ALARM
 
 
 def test_many_cases_are_corrected_together() -> None:
     def first(cases: int) -> Gate:
-        time = noisy({"new": 1.0565}, spread=0.015)
-        even = noisy({}, spread=0.015)
+        time = runs.noisy({"new": 1.0565}, spread=0.015)
+        even = runs.noisy({}, spread=0.015)
         return gate(run(lambda c, label, b: (even if c else time)(c, label, b), cases), SHARE, 1)
 
     assert first(1).alarmed == ["a"]
@@ -155,10 +141,10 @@ def test_many_cases_are_corrected_together() -> None:
 @pytest.mark.parametrize("sides", [["base"], ["new"], ["base", "new"]])
 def test_a_case_that_is_not_ok_has_no_answer(outcome: str, sides: list[str]) -> None:
     of = planned(2)
-    verify = checks(of)
+    verify = runs.checks(of)
     for name in sides:
-        verify = change(verify, {"outcome": outcome, "reason": "r\nr"}, runner=name, case="a")
-    found = make(of, verify=verify, time=noisy({"new": 1.2}))
+        verify = runs.change(verify, {"outcome": outcome, "reason": "r\nr"}, runner=name, case="a")
+    found = runs.make(of, verify=verify, time=runs.noisy({"new": 1.2}))
     without = {"a": f"{' and '.join(sides)}: {outcome}: r r"}
     assert gate(found, SHARE, 1) == Gate(["b"], [], [], without)
     assert unmeasured(found) == without
@@ -166,24 +152,24 @@ def test_a_case_that_is_not_ok_has_no_answer(outcome: str, sides: list[str]) -> 
 
 def test_a_case_that_is_measured_for_one_side_only_has_no_answer() -> None:
     of = {**planned(), "cells": {"a": ["base"]}}
-    lines = drop(samples(of, noisy()), label="new")
-    found = gate(make(of, lines=lines), SHARE, 3)
+    lines = runs.drop(runs.samples(of, runs.noisy()), label="new")
+    found = gate(runs.make(of, lines=lines), SHARE, 3)
     assert found.unmeasured == {"a": "new: missing: not selected for this run"}
 
 
 def test_a_build_that_still_warms_up_is_not_cleared() -> None:
     of = planned()
-    lines = change(
-        samples(of, noisy()),
+    lines = runs.change(
+        runs.samples(of, runs.noisy()),
         lambda x: {"drift": (0.9 if x["runner"] == "new" else 1.0) + (0.01, -0.01)[x["block"] % 2]},
     )
     told = "new: still warming up: its second half took 10.0 % less time than its first"
-    assert gate(make(of, lines=lines), SHARE, 3) == Gate([], [], [], {"a": told})
+    assert gate(runs.make(of, lines=lines), SHARE, 3) == Gate([], [], [], {"a": told})
 
 
 def test_each_case_with_a_time_has_its_ratio() -> None:
     (ratio,) = gate(slower(1.2), SHARE, 1).ratios.values()
-    assert ratio == contrast(analyse(slower(1.2)), "new", "base").ratio
+    assert ratio == runs.contrast(runs.analyse(slower(1.2)), "new", "base").ratio
 
 
 def test_a_plan_without_a_gate_has_none_to_judge() -> None:
@@ -204,7 +190,7 @@ def test_each_case_is_in_one_list(
     ratios: list[float], spread: float, looks: int, share: float
 ) -> None:
     def time(number: int, label: str, block: int) -> float:
-        return noisy({"new": ratios[number]}, spread=spread)(number, label, block)
+        return runs.noisy({"new": ratios[number]}, spread=spread)(number, label, block)
 
     found = gate(run(time, len(ratios), 12), share, looks)
     assert sorted(found.alarmed + found.cleared + found.open) == list("abcdefghij"[: len(ratios)])
@@ -216,23 +202,23 @@ def test_each_case_is_in_one_list(
 # the verdicts of a run that might have ended early ------------------------------------------------
 
 
-def between_the_levels() -> RunData:
+def between_the_levels() -> runs.RunData:
     """A difference whose p is above Pocock's level of three looks and below 5 %."""
     for step in range(100):
         found = slower(1 + step / 5000)
-        p = analyse(found).cases[0].comparisons.p[0]
+        p = runs.analyse(found).cases[0].comparisons.p[0]
         if p is not None and pocock(3) < p < 0.05:
             return found
     raise AssertionError("no such difference")
 
 
-def with_looks(found: RunData, looks: int) -> RunData:
+def with_looks(found: runs.RunData, looks: int) -> runs.RunData:
     return replace(found, plan=found.plan.model_copy(update={"looks": looks, "gate": SHARE}))
 
 
 def test_each_of_several_looks_gives_verdicts_at_pococks_level() -> None:
     found = between_the_levels()
-    once, often = (analyse(with_looks(found, looks)).cases[0] for looks in (1, 3))
+    once, often = (runs.analyse(with_looks(found, looks)).cases[0] for looks in (1, 3))
     assert once.comparisons.verdict[0] == "slower"
     assert often.comparisons.verdict[0] == "equivalent"
     assert once.comparisons.ratio == often.comparisons.ratio
@@ -241,8 +227,10 @@ def test_each_of_several_looks_gives_verdicts_at_pococks_level() -> None:
 
 def test_a_run_that_was_settled_early_says_so_with_its_level() -> None:
     of = planned()
-    lines = [x for x in samples(of, noisy({"new": 1.2})) if x.get("block", 0) < 10]
-    (told,) = (text for text in notices(analyse(make(of, lines=lines))) if "settled" in text)
+    lines = [x for x in runs.samples(of, runs.noisy({"new": 1.2})) if x.get("block", 0) < 10]
+    (told,) = (
+        text for text in notices(runs.analyse(runs.make(of, lines=lines))) if "settled" in text
+    )
     assert told == (
         "The run was settled at the planned look after 10 of 30 blocks; its verdicts are given at "
         "2.2 %, the level for each of 3 looks."
@@ -292,11 +280,11 @@ def slow(factor: float, until: int = 10**9) -> Pace:
     return lambda operations, n: (late if n <= until else quick)(operations, n)
 
 
-def report(done: Ended) -> Report:
-    return analyse(load(sure(done.directory)))
+def report(done: Ended) -> runs.Report:
+    return runs.analyse(runs.load(runs.sure(done.directory)))
 
 
-def runs(desk: Desk) -> list[str]:
+def stems(desk: Desk) -> list[str]:
     folder = desk.clone.root / "results"
     return sorted(desk.clone.plain(f.name) for f in folder.iterdir() if f.name != "latest")
 
@@ -398,7 +386,7 @@ def test_what_a_comparison_comes_to(name: str, desk: Desk, snapshot: SnapshotAss
     again = [list(RunDirectory.open(path).plan().cells) for path in confirmations(desk)]
     told = [text for text in headline(judged_run) if text[1:-1] in str(done.findings)]
     measured = "nothing is measured" not in desk.said()
-    assert (findings, outcomes, runs(desk), blocks(desk), again, len(told), measured) == snapshot
+    assert (findings, outcomes, stems(desk), blocks(desk), again, len(told), measured) == snapshot
 
 
 def confirmations(desk: Desk) -> list[Path]:
@@ -426,7 +414,7 @@ def blocks(desk: Desk) -> int:
 def test_without_a_gate_all_blocks_are_measured_and_a_report_tells(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.1)
     done = compare(desk)
-    assert (done.exit, done.findings, runs(desk), blocks(desk)) == (0, [], ["STAMP-x"], 30)
+    assert (done.exit, done.findings, stems(desk), blocks(desk)) == (0, [], ["STAMP-x"], 30)
     found = report(done)
     assert (found.kind, found.reference, found.correction) == ("compare", "base", "holm")
     assert found.title == "new against base"
@@ -442,7 +430,7 @@ def test_a_clear_case_ends_at_the_first_look_and_its_run_is_no_damaged_one(
 ) -> None:
     done = compare(desk, 0.05, strict=strict)
     assert (done.exit, done.findings) == (0, ["gate 5 %: no case is slower by more"])
-    assert (runs(desk), blocks(desk)) == (["STAMP-x"], 10)
+    assert (stems(desk), blocks(desk)) == (["STAMP-x"], 10)
     assert "settled at the planned look after 10 blocks\n" in desk.said()
     assert desk.clone.latest().complete()
     judged_run = report(done)
@@ -488,7 +476,7 @@ def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
     assert rounded(line) == (
         "gate 5 %: slower by more in both runs: get (+20 % [low, high], then +20 % [low, high])"
     )
-    assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
+    assert (stems(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
     assert "gate 5 %: get slower by more; measuring again to confirm\n" in desk.said()
     first = desk.clone.latest().path
     assert (done.directory, desk.clone.plain(first.name)) == (first, "STAMP-x")
@@ -496,7 +484,7 @@ def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
         f"G{line[1:]}.",
         f"Second run: {second.path.name}.",
     ]
-    assert headline(analyse(load(first))) == headline(report(done))
+    assert headline(runs.analyse(runs.load(first))) == headline(report(done))
     plan = second.plan()
     assert (plan.seed != 3, plan.confirms, plan.gate) == (True, first.name, 0.05)
 
@@ -532,11 +520,11 @@ def test_a_gate_that_was_interrupted_ends_as_it_would_have(
     desk.instant.paces["new"] = slow(1.2)
     interrupt_at(desk, at)
     broken = compare(desk, 0.05)
-    folder = sure(broken.directory)
+    folder = runs.sure(broken.directory)
     assert (broken.exit, desk.clone.plain(folder.name)) == (130, stopped)
     done = resume(desk, folder if stopped == resumed else desk.clone.latest().path)
     assert (done.exit, done.directory) == (1, desk.clone.latest().path)
-    assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
+    assert (stems(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
     assert len(measured_order(confirmation(desk))) == 10 * EACH
     assert list(map(plain, done.findings)) == [
         "gate 5 %: slower by more in both runs: get",
@@ -554,7 +542,7 @@ def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -
     interrupt_at(desk, 19 * EACH)
     broken = compare(desk, 0.05)
     assert blocks(desk) == 19
-    done = resume(desk, sure(broken.directory))
+    done = resume(desk, runs.sure(broken.directory))
     assert (done.exit, done.findings) == (0, ["gate 5 %: no case is slower by more"])
     # blocks 11 to 19 were not planned to decide at the look after 10
     assert blocks(desk) == 20

@@ -18,27 +18,7 @@ from sqlitmus.compare import subject
 from sqlitmus.compare.comparison import compare_runs
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
 from sqlitmus.vocabulary.paths import Tools
-from tests.analysis.runs import (
-    Contrast,
-    Report,
-    RunData,
-    Times,
-    Verdict,
-    case,
-    change,
-    checks,
-    contrast,
-    counts,
-    description,
-    drop,
-    ends,
-    make,
-    noisy,
-    plan,
-    runner,
-    samples,
-    sure,
-)
+from tests.analysis import runs
 from tests.refusals import refusal, refused
 from tests.worded import headline, notices
 
@@ -49,45 +29,49 @@ BASE, NEW = "node in old", "node in new"
 
 def planned(run: str, names: tuple[str, ...] = ("node", "bun", "rust-ffi"), **changes: Any) -> Json:
     """A plan; node is of another version in the run `new`."""
-    identity = description("node")
+    identity = runs.description("node")
     identity["identity"]["runtime"]["version"] = "2.0" if run == "new" else "1.0"
-    runners = [runner(n, description=identity) if n == "node" else runner(n) for n in names]
+    runners = [
+        runs.runner(n, description=identity) if n == "node" else runs.runner(n) for n in names
+    ]
     usual = {"run": run, "blocks": 20, "size": "m", "seed": len(run), "runners": runners}
-    return plan(names, **{**usual, **changes})
+    return runs.plan(names, **{**usual, **changes})
 
 
-def other(run: str, time: Times) -> Times:
+def other(run: str, time: runs.Times) -> runs.Times:
     """The same times with other noise: of other blocks."""
     shift = 1000 if run == "new" else 2000
     return lambda c, label, block: time(c, label, block + shift)
 
 
-def run(of: Json, time: Times | None = None, **machine: str) -> RunData:
-    return make(of, time=other(of["run"], time or noisy()), machine={**MACHINE, **machine})
+def run(of: Json, time: runs.Times | None = None, **machine: str) -> runs.RunData:
+    return runs.make(
+        of, time=other(of["run"], time or runs.noisy()), machine={**MACHINE, **machine}
+    )
 
 
 def pair(
-    old: Times | None = None, new: Times | None = None, **changes: Any
-) -> tuple[RunData, RunData]:
+    old: runs.Times | None = None, new: runs.Times | None = None, **changes: Any
+) -> tuple[runs.RunData, runs.RunData]:
     return run(planned("old", **changes), old), run(planned("new", **changes), new)
 
 
-def compared(report: Report, number: int = 0) -> Contrast:
-    return contrast(report, NEW, BASE, number)
+def compared(report: runs.Report, number: int = 0) -> runs.Contrast:
+    return runs.contrast(report, NEW, BASE, number)
 
 
-def slower_machine(factor: float, time: Times) -> Times:
+def slower_machine(factor: float, time: runs.Times) -> runs.Times:
     return lambda c, label, block: factor * time(c, label, block)
 
 
-def slower(factor: float) -> Times:
-    return noisy({"node": factor, "canary": factor})
+def slower(factor: float) -> runs.Times:
+    return runs.noisy({"node": factor, "canary": factor})
 
 
 def test_what_changed_besides_the_subject_is_taken_out() -> None:
-    report = compare_runs(*pair(noisy(), slower_machine(1.3, slower(1.1))), None)
+    report = compare_runs(*pair(runs.noisy(), slower_machine(1.3, slower(1.1))), None)
     node = compared(report)
-    low, high = ends(node.ratio)
+    low, high = runs.ends(node.ratio)
     assert low < 1.1 < high
     assert (node.verdict, node.ratio.value) == ("materially slower", pytest.approx(1.1, rel=0.02))
     (told,) = headline(report)
@@ -102,27 +86,27 @@ def test_what_changed_besides_the_subject_is_taken_out() -> None:
 
 
 def test_a_machine_that_grew_slower_is_no_difference() -> None:
-    node = compared(compare_runs(*pair(noisy(), slower_machine(1.3, noisy())), "node"))
+    node = compared(compare_runs(*pair(runs.noisy(), slower_machine(1.3, runs.noisy())), "node"))
     assert node.verdict in ("equivalent", "not resolved")
     assert node.ratio.value == pytest.approx(1, abs=0.02)
 
 
 def test_without_a_control_there_are_figures_and_no_verdicts() -> None:
-    report = compare_runs(*pair(noisy(), slower(2.0), names=("node",)), None)
+    report = compare_runs(*pair(runs.noisy(), slower(2.0), names=("node",)), None)
     node = compared(report)
     assert (node.verdict, node.needs_blocks) == ("not testable", None)
     assert node.ratio.value == pytest.approx(2, rel=0.05)
     (told,) = headline(report)
     assert "no runner stayed unchanged" in told
     assert told.endswith("Measure both in one run, with `./just compare BASE NEW`.")
-    base, new = (sure(cell.time) for cell in report.cases[0].cells)
+    base, new = (runs.sure(cell.time) for cell in report.cases[0].cells)
     assert new.value / base.value == pytest.approx(2, rel=0.05)
 
 
 def test_a_control_that_changed_as_well_is_none() -> None:
     new = planned("new")
     for each in new["runners"]:
-        each["description"] = description(each["name"], sqlite="3.52.0")
+        each["description"] = runs.description(each["name"], sqlite="3.52.0")
     report = compare_runs(run(planned("old")), run(new, slower(2.0)), "node")
     assert compared(report).verdict == "not testable"
     assert "no runner stayed unchanged" in headline(report)[0]
@@ -130,12 +114,12 @@ def test_a_control_that_changed_as_well_is_none() -> None:
 
 def without(
     run: str, name: str, factor: float = 1.0, outcome: str = "unsupported", **changes: Any
-) -> RunData:
+) -> runs.RunData:
     """The run with runner `name` not ok in its first case."""
     plain, where = planned(run, **changes), {"runner": name, "case": "get-pk"}
-    verify = change(checks(plain), {"outcome": outcome, "reason": "r"}, **where)
-    lines = drop(samples(plain, other(run, slower(factor))), **where)
-    return make(plain, verify=verify, lines=lines, machine=MACHINE)
+    verify = runs.change(runs.checks(plain), {"outcome": outcome, "reason": "r"}, **where)
+    lines = runs.drop(runs.samples(plain, other(run, slower(factor))), **where)
+    return runs.make(plain, verify=verify, lines=lines, machine=MACHINE)
 
 
 @pytest.mark.parametrize("where", [("old",), ("new",), ("old", "new")])
@@ -156,7 +140,7 @@ def test_a_case_without_any_control_gets_no_verdict() -> None:
     new = without("new", "bun", 2.0, "failed", names=names)
     report = compare_runs(run(planned("old", names)), new, "node")
     node = report.cases[0].comparisons.of(NEW, BASE)
-    assert node is None or node.verdict is Verdict.NOT_TESTABLE
+    assert node is None or node.verdict is runs.Verdict.NOT_TESTABLE
     assert compared(report, 1).verdict == "materially slower"
 
 
@@ -174,17 +158,17 @@ def test_a_subject_that_still_warms_up_in_one_run_is_not_compared_there() -> Non
         warms_up = (line["case"], line["runner"]) == ("get-pk", "node")
         return {"drift": (0.9 if warms_up else 1.0) + (0.01, -0.01)[line["block"] % 2]}
 
-    lines = change(samples(of, other("new", noisy())), drift)
-    report = compare_runs(run(planned("old")), make(of, lines=lines, machine=MACHINE), "node")
-    assert compared(report, 1).verdict is not Verdict.NOT_TESTABLE
+    lines = runs.change(runs.samples(of, other("new", runs.noisy())), drift)
+    report = compare_runs(run(planned("old")), runs.make(of, lines=lines, machine=MACHINE), "node")
+    assert compared(report, 1).verdict is not runs.Verdict.NOT_TESTABLE
     assert report.cases[0].comparisons.of(NEW, BASE) is None
     assert any("Still warming up, so compared with nothing" in told for told in notices(report))
 
 
 def test_a_control_that_differs_from_itself_in_either_run_is_told() -> None:
-    quiet, small = noisy(), slower(1.03)
+    quiet, small = runs.noisy(), slower(1.03)
 
-    def biased(time: Times) -> Times:
+    def biased(time: runs.Times) -> runs.Times:
         return lambda c, label, b: time(c, label, b) * (1.2 if label == "canary" else 1)
 
     for old, new, whose in (
@@ -197,8 +181,8 @@ def test_a_control_that_differs_from_itself_in_either_run_is_told() -> None:
 
 
 def test_runs_without_canaries_are_compared_by_their_blocks_alone() -> None:
-    runs = pair(noisy(), noisy({"node": 1.2}), canary=None)
-    assert compared(compare_runs(*runs, None)).verdict == "materially slower"
+    both = pair(runs.noisy(), runs.noisy({"node": 1.2}), canary=None)
+    assert compared(compare_runs(*both, None)).verdict == "materially slower"
 
 
 def test_unequal_numbers_of_blocks_are_compared_by_the_fewer() -> None:
@@ -211,7 +195,7 @@ def test_unequal_numbers_of_blocks_are_compared_by_the_fewer() -> None:
 
 
 def cases(*names: str, **of_last: Any) -> list[Json]:
-    return [*map(case, names[:-1]), case(names[-1], **of_last)]
+    return [*map(runs.case, names[:-1]), runs.case(names[-1], **of_last)]
 
 
 def test_only_cases_of_both_runs_are_compared() -> None:
@@ -235,8 +219,7 @@ def test_secondary_figures_have_no_verdicts() -> None:
 
 # which runs can be compared, and why not ----------------------------------------------------------
 
-
-Pair = tuple[RunData, RunData]
+Pair = tuple[runs.RunData, runs.RunData]
 
 
 def differing(old: Json, new: Json, **both: Any) -> Pair:
@@ -265,8 +248,8 @@ def turns(old: int, new: int, *processors: int | None) -> Pair:
     before, after = (
         {
             "counts": {
-                "get-pk": {"node": counts(10, rounds=rounds)},
-                "parallel": {"node": counts(10, rounds=5)},
+                "get-pk": {"node": runs.counts(10, rounds=rounds)},
+                "parallel": {"node": runs.counts(10, rounds=5)},
             },
             "processor": processor,
         }
@@ -276,9 +259,9 @@ def turns(old: int, new: int, *processors: int | None) -> Pair:
 
 
 GONE = {"missing": "not installed", "description": None}
-UPDATED = {"description": description("bun", sqlite="3.52.0")}
+UPDATED = {"description": runs.description("bun", sqlite="3.52.0")}
 HASHES = {"scenario get-pk": "1", "fixture users": "1"}
-USERS: Json = {"cases": [case("get-pk", fixture="users")]}
+USERS: Json = {"cases": [runs.case("get-pk", fixture="users")]}
 PAIRS: dict[str, tuple[Callable[[], Pair], str | None]] = {
     **{
         f"the same run twice, -r {name}": (partial(twice, "old"), name)
@@ -336,7 +319,7 @@ def test_what_can_be_compared_and_why_the_rest_cannot(
     name: str, snapshot: SnapshotAssertion
 ) -> None:
     pair_of, runner = PAIRS[name]
-    pair, reports = pair_of(), list[Report]()
+    pair, reports = pair_of(), list[runs.Report]()
     error = refusal(lambda: reports.append(compare_runs(*pair, runner)))
     told = [(report.reference, len(report.cases), headline(report)) for report in reports]
     assert (str(error or ""), told) == snapshot

@@ -8,17 +8,7 @@ from pathlib import Path
 from sqlitmus.machines.merge import Merged, merged
 from sqlitmus.results.machines import Refused
 from sqlitmus.store.file import FILE, LOGS, create_file
-from tests.analysis.runs import (
-    Json,
-    Times,
-    checks,
-    description,
-    filled,
-    noisy,
-    plan,
-    runner,
-    samples,
-)
+from tests.analysis import runs
 
 RUNNERS = ("node", "bun", "rust-ffi")
 CPU = "Example CPU"
@@ -38,7 +28,7 @@ class Directory:
     def add(
         self,
         name: str,
-        of: Json | None = None,
+        of: runs.Json | None = None,
         *,
         kind: str = "linux-x64",
         ratios: dict[str, float] | None = None,
@@ -48,9 +38,9 @@ class Directory:
         warming: str = "",
     ) -> None:
         """A machine whose runners take `ratios` of the reference's time; one may still warm up."""
-        at: Json = {**(of or plan(RUNNERS)), "run": f"{name}-0", "machine": name}
+        at: runs.Json = {**(of or runs.plan(RUNNERS)), "run": f"{name}-0", "machine": name}
         at["runners"] = [
-            runner(
+            runs.runner(
                 one["name"],
                 role=one["role"],
                 missing=one["missing"],
@@ -60,19 +50,19 @@ class Directory:
             for one in at["runners"]
         ]
         facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
-        lines = samples(at, self._time(ratios, spread))
+        lines = runs.samples(at, self._time(ratios, spread))
         for line in lines:
             if line.get("runner") == warming:
                 line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
-        run = filled(self._db, at, checks(at), lines, facts)
+        run = runs.filled(self._db, at, runs.checks(at), lines, facts)
         self._db.execute(
             "UPDATE run SET machine = ?, label = ?, kind = ? WHERE id = ?",
             (name, name, kind, run),
         )
         self.machines += 1
 
-    def _time(self, ratios: dict[str, float] | None, spread: float) -> Times:
-        time = noisy(ratios, spread=spread)
+    def _time(self, ratios: dict[str, float] | None, spread: float) -> runs.Times:
+        time = runs.noisy(ratios, spread=spread)
         offset = 1000 * self.machines
         return lambda case, label, block: time(case + offset, label, block)
 
@@ -90,7 +80,7 @@ class Directory:
         return found
 
 
-def described(name: str, architecture: str) -> Json:
+def described(name: str, architecture: str) -> runs.Json:
     """What a runner says of itself, built for `architecture`."""
-    found = description(name)
+    found = runs.description(name)
     return {**found, "identity": {**found["identity"], "architecture": architecture}}

@@ -12,7 +12,8 @@ from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html.assets import linked
 from sqlitmus.results.report import Fact, Report
-from tests.analysis.test_notices import WARMING, analyse, run
+from tests.analysis import runs
+from tests.analysis.test_notices import WARMING, run
 from tests.render import synthetic
 from tests.render.printing import HOSTILE, as_html, as_markdown, as_text, cards, parse, poisoned
 
@@ -189,7 +190,7 @@ IN_HTML = rf"data-r=2><b>{TIMED}</b><small>still warming up</small><span class=v
     ],
 )
 def test_the_matrix_marks_who_still_warms_up(form: Callable[[Report], str], marked: str) -> None:
-    text = form(analyse(run({"dotnet": WARMING}))).replace("\u202f", " ")
+    text = form(runs.analyse(run({"dotnet": WARMING}))).replace("\u202f", " ")
     assert re.search(marked, text)
 
 

@@ -5,21 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document import parts, sentences, symbols
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Folded,
-    Head,
-    Items,
-    Notice,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
 from sqlitmus.results.recommendation import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted, listed
@@ -28,7 +15,7 @@ _FIGURE = "Numbers are time with the setting over time without it"
 _STYLES: dict[Effect, str] = {"unsupported": "na", "wrong": "bad", "failed": "bad"}
 
 
-def build(report: Report) -> Document:
+def build(report: Report) -> doc.Document:
     """The document of a run that tried settings."""
     advice = next(each for each in report.headline if isinstance(each, Advice))
     document = parts.document(
@@ -40,7 +27,7 @@ def build(report: Report) -> Document:
         ),
         sentences.best(advice),
     )
-    fits = [Notice(text, "note") for text in _fits(advice)]
+    fits = [doc.Notice(text, "note") for text in _fits(advice)]
     return replace(
         document,
         notices=[*document.notices, *fits],
@@ -49,7 +36,7 @@ def build(report: Report) -> Document:
     )
 
 
-def _overview(advice: Advice) -> Table:
+def _overview(advice: Advice) -> doc.Table:
     """All settings by group and database; where none differs, the settings' sections say it."""
     every = [tried for setting in advice.settings for tried in setting.tried]
     measured = {(t.group, t.database) for t in every if t.effect != "not measured here"}
@@ -57,23 +44,25 @@ def _overview(advice: Advice) -> Table:
     places = [place.name for place in advice.places]
     spots = [(group, place) for group in advice.groups for place in places]
     spots = [spot for spot in spots if spot in (changed or measured)]
-    rows: list[Row] = []
-    rest: list[Row] = []
+    rows: list[doc.Row] = []
+    rest: list[doc.Row] = []
     for setting in advice.settings:
         tried = {(t.group, t.database): t for t in setting.tried}
         row = [_cell(tried[spot]) if spot in tried else symbols.NONE for spot in spots]
-        head = Head(setting.title, link=f"setting-{setting.name}")
+        head = doc.Head(setting.title, link=f"setting-{setting.name}")
         of = rows if any(map(_changes, setting.tried)) else rest
-        of.append(Row(head, [*row, _promise(setting)]))
+        of.append(doc.Row(head, [*row, _promise(setting)]))
     columns = [
-        Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
+        doc.Column(
+            "-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip()
+        )
         for spot in spots
     ]
-    columns.append(Column("commit", "commit promises", "text", wide=True))
+    columns.append(doc.Column("commit", "commit promises", "text", wide=True))
     title = "Time with the setting over time without it"
-    head = Column("setting", "setting", "id")
-    folded = Folded(f"{len(rest)} without a difference", rest, "names") if rest else None
-    return Table("settings", head, columns, rows, folded, title, matrix=True)
+    head = doc.Column("setting", "setting", "id")
+    folded = doc.Folded(f"{len(rest)} without a difference", rest, "names") if rest else None
+    return doc.Table("settings", head, columns, rows, folded, title, matrix=True)
 
 
 def _changes(tried: Tried) -> bool:
@@ -100,48 +89,50 @@ def _fits(advice: Advice) -> Iterator[str]:
             )
 
 
-def _promise(setting: Setting) -> Cell:
+def _promise(setting: Setting) -> doc.Cell:
     """Whether a commit promises less with it; empty where that was not looked at."""
     if setting.after is None or setting.before is None:
-        return Cell()
+        return doc.Cell()
     if setting.weakens:
-        return Cell("less", style="s", tooltip=str(setting.after))
-    return Cell("more" if setting.after.level > setting.before.level else "=", tooltip="the same")
+        return doc.Cell("less", style="s", tooltip=str(setting.after))
+    return doc.Cell(
+        "more" if setting.after.level > setting.before.level else "=", tooltip="the same"
+    )
 
 
-def _cell(tried: Tried) -> Cell:
+def _cell(tried: Tried) -> doc.Cell:
     if tried.contrast:
         return symbols.compared(tried.contrast)
     style = _STYLES.get(tried.effect, "un")
-    return Cell(tried.effect, style=style, emphasis="aside", tooltip=tried.reason)
+    return doc.Cell(tried.effect, style=style, emphasis="aside", tooltip=tried.reason)
 
 
-def _setting(setting: Setting, advice: Advice) -> Section:
+def _setting(setting: Setting, advice: Advice) -> doc.Section:
     """One setting: what it does, what a commit promises, each group, and what others published."""
     weakens = f"It changes durability. Without it: {setting.before}. With it: {setting.after}."
     beside = f"Beside {setting.beside} on both sides." if setting.beside else ""
     lead = [setting.does, weakens if setting.weakens else "", setting.caution, beside]
     columns = [
-        Column("database", "database", "text", wide=True),
-        Column("effect", "effect", "text"),
-        Column("ratio", "with / without"),
-        Column("without", "without"),
-        Column("with", "with"),
-        Column("rest", "besides", "text"),
+        doc.Column("database", "database", "text", wide=True),
+        doc.Column("effect", "effect", "text"),
+        doc.Column("ratio", "with / without"),
+        doc.Column("without", "without"),
+        doc.Column("with", "with"),
+        doc.Column("rest", "besides", "text"),
     ]
-    head, ident = Column("queries", "queries", "text"), f"setting-{setting.name}"
-    blocks: list[Block] = [Table(ident, head, columns, [*_rows(setting, advice)])]
+    head, ident = doc.Column("queries", "queries", "text"), f"setting-{setting.name}"
+    blocks: list[doc.Block] = [doc.Table(ident, head, columns, [*_rows(setting, advice)])]
     if setting.published:
         texts = [f"“{p.says}” — {p.source}{f': {p.url}' if p.url else ''}"
                  for p in setting.published]  # fmt: skip
-        blocks += [Paragraph("Published:"), Items(texts)]
+        blocks += [doc.Paragraph("Published:"), doc.Items(texts)]
     effects = Counter(tried.effect for tried in setting.tried if tried.contrast)
     count = ", ".join(f"{effect} {number}×" for effect, number in effects.most_common())
     name = f"With {setting.title}"
-    return Section(ident, name, [*filter(None, lead)], blocks, nav=None, finding=count)
+    return doc.Section(ident, name, [*filter(None, lead)], blocks, nav=None, finding=count)
 
 
-def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
+def _rows(setting: Setting, advice: Advice) -> Iterator[doc.Row]:
     """A row for each group and database; those that were not measured for one reason are one."""
     titles = {place.name: place.title for place in advice.places}
     absent: dict[tuple[str, str], list[str]] = {}
@@ -154,18 +145,18 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
         if contrast and contrast.needs_blocks:
             needs = counted(contrast.needs_blocks, "block")
             rest = f"about {needs} would settle it, of {contrast.blocks}"
-        yield Row(
-            Head(name, (tried.database,) if tried.database else ()),
+        yield doc.Row(
+            doc.Head(name, (tried.database,) if tried.database else ()),
             [
-                Cell(titles.get(tried.database, "")),
-                Cell(tried.effect, style=_STYLES.get(tried.effect, "")),
+                doc.Cell(titles.get(tried.database, "")),
+                doc.Cell(tried.effect, style=_STYLES.get(tried.effect, "")),
                 symbols.compared(contrast) if contrast else symbols.NONE,
-                *(Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
-                Cell(rest),
+                *(doc.Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
+                doc.Cell(rest),
             ],
         )
     for (database, reason), names in absent.items():
-        effect = Cell("not measured here", emphasis="aside")
+        effect = doc.Cell("not measured here", emphasis="aside")
         none = [symbols.NONE] * 3
-        head = Head(listed(names), (database,) if database else ())
-        yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])
+        head = doc.Head(listed(names), (database,) if database else ())
+        yield doc.Row(head, [doc.Cell(titles.get(database, "")), effect, *none, doc.Cell(reason)])

@@ -7,24 +7,8 @@ from math import log
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document import parts, sentences, symbols
-from sqlitmus.render.document.model import (
-    RUNNER,
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Definitions,
-    Document,
-    Folded,
-    Head,
-    Legend,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-)
-from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.results.claims import (
     Band,
     Claim,
@@ -48,61 +32,61 @@ FOLD = 10
 APART = 1.02
 
 
-def rows_of(ident: str, group: Group, links: Mapping[str, str]) -> Section:
+def rows_of(ident: str, group: Group, links: Mapping[str, str]) -> doc.Section:
     """The rows of a group, with the `links` to cases by id; of many, those that decide nothing are
     folded."""
     many = len(group.rows) > FOLD
     shown = [row_of(row, group, links) for row in group.rows if row.key or not many]
     rest = [row for row in group.rows if many and not row.key]
     below = [row_of(row, group, links) for row in rest]
-    folded = Folded(tally(rest), below, "rows") if rest else None
+    folded = doc.Folded(tally(rest), below, "rows") if rest else None
     kind = "small" if group.metric == "file" else "fast"
-    here = Column("here", f"× as {kind} here [95 %]")
+    here = doc.Column("here", f"× as {kind} here [95 %]")
     if group.compare == "difference":
-        here = Column("difference", "less here [95 %]")
+        here = doc.Column("difference", "less here [95 %]")
     columns = [
-        RUNNER,
-        Column("published", "published", "text"),
+        doc.RUNNER,
+        doc.Column("published", "published", "text"),
         here,
-        *([Column("theirs", "theirs here [95 %]")] if _has_theirs(group) else []),
-        Column("times", "base \u2192 new", wide=True),
-        Column("verdict", "verdict", "text"),
-        Column("blocks", "blocks"),
+        *([doc.Column("theirs", "theirs here [95 %]")] if _has_theirs(group) else []),
+        doc.Column("times", "base \u2192 new", wide=True),
+        doc.Column("verdict", "verdict", "text"),
+        doc.Column("blocks", "blocks"),
     ]
-    table = Table(ident, Column("row", "row", "text"), columns, shown, folded)
-    return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
+    table = doc.Table(ident, doc.Column("row", "row", "text"), columns, shown, folded)
+    return doc.Section(ident, group.title, [measured(group)], [doc.Chart("forest", group), table])
 
 
 def _has_theirs(group: Group) -> bool:
     return any(row.theirs or row.no_theirs for row in group.rows)
 
 
-def row_of(row: Row, group: Group, links: Mapping[str, str]) -> TableRow:
+def row_of(row: Row, group: Group, links: Mapping[str, str]) -> doc.Row:
     """A row of a group: a ratio or a difference, and what was published."""
     word = row.verdict
     text = word or (f"no {group.compare} was published" if row.figure else "not measured")
     against = row.against and f"here / published {' '.join(fmt.ratio(row.against)).strip()}"
     repeated = f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
     why = "; ".join(filter(None, (row.reason, against, same_size(row), repeated)))
-    verdict = Cell(f"{text}: {why}" if why else text, style="na")
+    verdict = doc.Cell(f"{text}: {why}" if why else text, style="na")
     if word:
         verdict = replace(verdict, mark=symbols.mark(word), style=word.style)
-    return TableRow(
-        Head(row.name, link=links.get(row.new.rpartition("/")[0], "")),
+    return doc.Row(
+        doc.Head(row.name, link=links.get(row.new.rpartition("/")[0], "")),
         [
-            Cell(row.runner),
+            doc.Cell(row.runner),
             published(row),
             here(row),
             *([theirs(row)] if _has_theirs(group) else []),
             times(row, group),
             verdict,
-            Cell(str(row.blocks), value=row.blocks) if row.figure else Cell(),
+            doc.Cell(str(row.blocks), value=row.blocks) if row.figure else doc.Cell(),
         ],
         style=word.style if word else "",
     )
 
 
-def published(row: Row) -> Cell:
+def published(row: Row) -> doc.Cell:
     """The published figure, `2.40×`, `at least 2.00×`, `3 to 6×`, and what the publication said."""
     text = ""
     if row.published is not None:
@@ -110,21 +94,21 @@ def published(row: Row) -> Cell:
         text = figure if row.kind == "ratio" else f"{row.kind} {figure}"
         if row.kind == "range" and row.ends:
             text = f"{row.ends[0]:g} to {row.ends[1]:g}×"
-    return Cell(text, note=row.said, value=row.published)
+    return doc.Cell(text, note=row.said, value=row.published)
 
 
-def here(row: Row) -> Cell:
+def here(row: Row) -> doc.Cell:
     """The ratio or difference that was measured."""
     if row.figure is None:
-        return Cell(NONE)
-    return Cell(*_written(row, row.figure), emphasis="strong", value=row.figure)
+        return doc.Cell(NONE)
+    return doc.Cell(*_written(row, row.figure), emphasis="strong", value=row.figure)
 
 
-def theirs(row: Row) -> Cell:
+def theirs(row: Row) -> doc.Cell:
     """What the authors' own programs gave here, or why nothing."""
     if row.theirs is None:
-        return Cell(row.no_theirs or NONE, style="na")
-    return Cell(*fmt.ratio(row.theirs), value=row.theirs)
+        return doc.Cell(row.no_theirs or NONE, style="na")
+    return doc.Cell(*fmt.ratio(row.theirs), value=row.theirs)
 
 
 def _written(row: Row, figure: Interval) -> tuple[str, str]:
@@ -148,10 +132,10 @@ def _band(row: Row, band: Band) -> str:
     return f"{low} to {high}" if high else f"{low} or more"
 
 
-def times(row: Row, group: Group) -> Cell:
+def times(row: Row, group: Group) -> doc.Cell:
     """Both medians; with their own ratio where it is not that of the row."""
     if row.base_time is None or row.new_time is None:
-        return Cell()
+        return doc.Cell()
     medians = (row.base_time, row.new_time)
     of_files = group.metric == "file"
     both = " \u2192 ".join(
@@ -159,9 +143,9 @@ def times(row: Row, group: Group) -> Cell:
     )
     of_medians = row.base_time.value / row.new_time.value if row.new_time.value else None
     if not row.ratio or not of_medians or abs(log(of_medians / row.ratio.value)) < log(APART):
-        return Cell(both)
+        return doc.Cell(both)
     ratio = fmt.ratio(Interval(of_medians, None, None))[0]
-    return Cell(both, note=f"ratio of these medians: {ratio}")
+    return doc.Cell(both, note=f"ratio of these medians: {ratio}")
 
 
 def tally(rows: Sequence[Row]) -> str:
@@ -184,7 +168,6 @@ def measured(group: Group) -> str:
 
 # Tables of a claim's cells: who took how long, threads, and latencies.
 
-
 # Counts below this have a digit or two behind the point.
 FEW = 10
 T = TypeVar("T")
@@ -192,30 +175,37 @@ Figure = tuple[str, Callable[[T], str]]
 
 
 def cells_of(
-    claim: Claim, data: Ranking | Threads | Histograms, lead: str, table: Table, *charts: Chart
-) -> Section:
+    claim: Claim,
+    data: Ranking | Threads | Histograms,
+    lead: str,
+    table: doc.Table,
+    *charts: doc.Chart,
+) -> doc.Section:
     """A table of cells beside each other, its charts, and what is missing in it."""
-    return Section(
+    return doc.Section(
         f"claim-{claim.name}-{data.title}",
         data.title,
         [lead] if lead else [],
-        [*charts, table, *(Paragraph(problem, "dim") for problem in data.problems)],
+        [*charts, table, *(doc.Paragraph(problem, "dim") for problem in data.problems)],
     )
 
 
-def ranking(ranked: Ranking) -> Table:
+def ranking(ranked: Ranking) -> doc.Table:
     """Fastest first; only columns that any cell has a figure for, and no file that all share."""
     figures = _filled(_COLUMNS, ranked.places)
     if len({place.file for place in ranked.places}) > 1:
         figures.append(_FILE)
     rows = [
-        TableRow(Head(p.label), [Cell(p.runner), *(Cell(read(p) or NONE) for _, read in figures)])
+        doc.Row(
+            doc.Head(p.label),
+            [doc.Cell(p.runner), *(doc.Cell(read(p) or NONE) for _, read in figures)],
+        )
         for p in ranked.places
     ]
     return _table("cell", ["runner", *(title for title, _ in figures)], rows)
 
 
-def threads(scaled: Threads) -> Table:
+def threads(scaled: Threads) -> doc.Table:
     """A row for each option and number of threads; only columns that any of them has."""
     points = [(line.label, point) for line in scaled.lines for point in line.points]
     figures = _filled(_LOAD, [point for _, point in points])
@@ -223,12 +213,12 @@ def threads(scaled: Threads) -> Table:
         figures.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
     write = fmt.rate if scaled.rates else fmt.time
     rows = [
-        TableRow(
-            Head(label),
+        doc.Row(
+            doc.Head(label),
             [
-                Cell(str(point.threads), note="more than cores" if point.over else ""),
-                Cell(*write(point.value), value=point.value),
-                *(Cell(read(point) or NONE) for _, read in figures),
+                doc.Cell(str(point.threads), note="more than cores" if point.over else ""),
+                doc.Cell(*write(point.value), value=point.value),
+                *(doc.Cell(read(point) or NONE) for _, read in figures),
             ],
         )
         for label, point in points
@@ -253,22 +243,26 @@ def ends(ranked: Ranking) -> str:
     )
 
 
-def histograms(drawn: Histograms) -> Table:
+def histograms(drawn: Histograms) -> doc.Table:
     """Each cell's number of operations and their quantiles."""
-    rows: list[TableRow] = []
+    rows: list[doc.Row] = []
     for cell in drawn.cells:
         total = sum(count for *_, count in cell.buckets)
         quantiles = [_quantile(cell.buckets, share) for share in (0.5, 0.99)]
         values = [cell.buckets[0][0], *quantiles, cell.buckets[-1][1]]
-        durations = [Cell(fmt.duration(value), value=value) for value in values]
-        rows.append(TableRow(Head(cell.label), [Cell(cell.runner), Cell(str(total)), *durations]))
+        durations = [doc.Cell(fmt.duration(value), value=value) for value in values]
+        rows.append(
+            doc.Row(doc.Head(cell.label), [doc.Cell(cell.runner), doc.Cell(str(total)), *durations])
+        )
     titles = ["runner", "operations", "shortest", "median", "99 %", "max"]
     return _table("cell", titles, rows)
 
 
-def _table(head: str, titles: list[str], rows: list[TableRow]) -> Table:
-    columns = [RUNNER if title == RUNNER.title else Column(title, title) for title in titles]
-    return Table("", Column(head, head, "text"), columns, rows)
+def _table(head: str, titles: list[str], rows: list[doc.Row]) -> doc.Table:
+    columns = [
+        doc.RUNNER if title == doc.RUNNER.title else doc.Column(title, title) for title in titles
+    ]
+    return doc.Table("", doc.Column(head, head, "text"), columns, rows)
 
 
 def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
@@ -324,12 +318,12 @@ _COLUMNS: tuple[Figure[Place], ...] = (
 _FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 
-def build(report: Report) -> Document:
+def build(report: Report) -> doc.Document:
     """The document of a run of claims: each claim with its rows and tables."""
-    reading: list[Block] = [
-        Legend(symbols.verdicts(ClaimWord)),
-        Paragraph(symbols.LEADS["claims"], "dim"),
-        Paragraph(correction(report), "dim"),
+    reading: list[doc.Block] = [
+        doc.Legend(symbols.verdicts(ClaimWord)),
+        doc.Paragraph(symbols.LEADS["claims"], "dim"),
+        doc.Paragraph(correction(report), "dim"),
     ]
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
@@ -339,21 +333,21 @@ def build(report: Report) -> Document:
     return replace(document, answers=answers(report.claims))
 
 
-def answers(claims: Sequence[Claim]) -> Table:
+def answers(claims: Sequence[Claim]) -> doc.Table:
     """A line for each claim by its short name, those of a word beside each other: the signs of its
     rows, and of its deciding row the word, what was published, and what came out here."""
     columns = [
-        Column("strip", "rows", "text"),
-        Column("word", "deciding row", "text"),
-        Column("published", "published"),
-        Column("here", "here [95 %]"),
+        doc.Column("strip", "rows", "text"),
+        doc.Column("word", "deciding row", "text"),
+        doc.Column("published", "published"),
+        doc.Column("here", "here [95 %]"),
     ]
     rows = [
-        TableRow(
-            Head(claim.name, link=f"claim-{claim.name}"),
+        doc.Row(
+            doc.Head(claim.name, link=f"claim-{claim.name}"),
             [
-                Cell(mark=Mark(*(strip(claim, of) for of in MARK))),
-                Cell(word.short, mark=symbols.mark(word), style=word.style, emphasis="strong"),
+                doc.Cell(mark=doc.Mark(*(strip(claim, of) for of in MARK))),
+                doc.Cell(word.short, mark=symbols.mark(word), style=word.style, emphasis="strong"),
                 replace(published(claim.decisive), note=""),
                 here(claim.decisive),
             ],
@@ -363,7 +357,9 @@ def answers(claims: Sequence[Claim]) -> Table:
         for claim in claims
         if claim.decisive.verdict is word
     ]
-    return Table("answers", Column("claim", "claim", "text"), columns, rows, title="Do they hold?")
+    return doc.Table(
+        "answers", doc.Column("claim", "claim", "text"), columns, rows, title="Do they hold?"
+    )
 
 
 MARK = ("symbol", "ascii")
@@ -403,7 +399,7 @@ def other_work(row: Row) -> str:
     )
 
 
-def _claim(claim: Claim, every: Sequence[Claim], links: Mapping[str, str]) -> Section:
+def _claim(claim: Claim, every: Sequence[Claim], links: Mapping[str, str]) -> doc.Section:
     sections = [
         rows_of(f"claim-{claim.name}-{place}", group, links)
         for place, group in enumerate(claim.groups)
@@ -412,28 +408,28 @@ def _claim(claim: Claim, every: Sequence[Claim], links: Mapping[str, str]) -> Se
     for each in claim.threads:
         what = "operations per second" if each.rates else METRICS[each.metric]
         lead = f"{what.capitalize()} by threads."
-        sections.append(cells_of(claim, each, lead, threads(each), Chart("threads", each)))
+        sections.append(cells_of(claim, each, lead, threads(each), doc.Chart("threads", each)))
     for each in claim.histograms:
-        sections.append(cells_of(claim, each, "", histograms(each), Chart("histogram", each)))
-    return Section(
+        sections.append(cells_of(claim, each, "", histograms(each), doc.Chart("histogram", each)))
+    return doc.Section(
         f"claim-{claim.name}",
         claim.title,
-        blocks=[Definitions(list(facts(claim))), *_contradiction(claim, every)],
+        blocks=[doc.Definitions(list(facts(claim))), *_contradiction(claim, every)],
         sections=sections,
         nav=claim.name,
     )
 
 
-def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
+def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[doc.Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
             came = sentences.outcome(other.counts)
             text = f"Another publication says otherwise: {other.title} (here: {came})."
-            yield Paragraph(text, link=f"claim-{other.name}")
+            yield doc.Paragraph(text, link=f"claim-{other.name}")
             return
     if claim.contradicts:
-        yield Paragraph(
+        yield doc.Paragraph(
             "Another publication says otherwise; this run did not measure it: "
             f"./just claims {claim.name} {claim.contradicts}"
         )

@@ -6,20 +6,8 @@ from dataclasses import replace
 from math import log
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document import parts, symbols
-from sqlitmus.render.document.model import (
-    CASE,
-    Cell,
-    Chart,
-    Column,
-    Document,
-    Folded,
-    Head,
-    Section,
-    Table,
-    titled,
-)
-from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.symbols import more_blocks, worded
 from sqlitmus.results.ranking import Contrast
@@ -31,24 +19,24 @@ from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 COLUMNS = [
-    Column("base", "base"),
-    Column("new", "new"),
-    Column("change", "\N{GREEK CAPITAL LETTER DELTA} [95 %]"),
-    Column("verdict", "verdict", "text"),
-    Column("blocks", "blocks"),
+    doc.Column("base", "base"),
+    doc.Column("new", "new"),
+    doc.Column("change", "\N{GREEK CAPITAL LETTER DELTA} [95 %]"),
+    doc.Column("verdict", "verdict", "text"),
+    doc.Column("blocks", "blocks"),
 ]
 SIDES = ("faster", "slower", "equivalent", Verdict.NOT_RESOLVED, Verdict.NOT_TESTABLE)
 # Ranks of a row without a verdict: wrong and failed first, what cannot be compared last.
 BROKEN, UNCOMPARED = -1, len(Verdict)
-Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
+Ordered = tuple[tuple[int, float], Verdict | None, doc.Row]
 
 
-def build(report: Report) -> Document:
+def build(report: Report) -> doc.Document:
     """The document of an A/B comparison; UsageError for a report that is none."""
     base, new = subjects(report)
     rows = (_time(report, case, head, base, new) for case, head in headed(report.cases))
     times = _table(report, "Time", COLUMNS, rows)
-    times = replace(times, title=titled(times.title, _verdicts(times)))
+    times = replace(times, title=doc.titled(times.title, _verdicts(times)))
     document = parts.document(
         report,
         [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
@@ -60,7 +48,7 @@ def build(report: Report) -> Document:
     counts = _count(report, [each and each.verdict for each in compared])
     cases = counted(len(report.cases), "case")
     answer = [f"{new} against {base} in {cases}: {counts}."]
-    return replace(document, answer=answer, answers=times, picture=Chart("forest", report))
+    return replace(document, answer=answer, answers=times, picture=doc.Chart("forest", report))
 
 
 def _finding(report: Report, base: str, new: str) -> str:
@@ -98,26 +86,26 @@ def subjects(report: Report) -> tuple[str, str]:
     return report.reference, others[0]
 
 
-def _figures(report: Report, base: str, new: str) -> list[Section]:
+def _figures(report: Report, base: str, new: str) -> list[doc.Section]:
     """Time, then the secondary figures as far as they were recorded."""
     named = headed(report.cases)
-    tables: list[Table] = []
+    tables: list[doc.Table] = []
     for figure in figures.FIGURES:
         rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
         if rows:
             tables.append(_table(report, figure.title, COLUMNS[:-1], rows))
     return [
-        Section(
+        doc.Section(
             f"beside-change-{number}",
             table.title,
-            blocks=[Chart("forest", report), replace(table, id=f"change-{number}")],
+            blocks=[doc.Chart("forest", report), replace(table, id=f"change-{number}")],
             finding=_verdicts(table),
         )
         for number, table in enumerate(tables)
     ]
 
 
-def _verdicts(table: Table) -> str:
+def _verdicts(table: doc.Table) -> str:
     """How many cases of a table have which verdict."""
     verdicts = [table.cell(row, "verdict") for row in table.rows]
     words = Counter(cell.text if cell.mark else "wrong or failed" for cell in verdicts)
@@ -125,7 +113,9 @@ def _verdicts(table: Table) -> str:
     return changed or (table.folded.count if table.folded else "")
 
 
-def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
+def _table(
+    report: Report, title: str, columns: Sequence[doc.Column], rows: Iterable[Ordered]
+) -> doc.Table:
     """The rows by verdict, then from the slowest change to the fastest; those without a difference
     folded."""
     ordered = sorted(rows, key=lambda row: row[0])
@@ -133,8 +123,8 @@ def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable
              if rank == BROKEN or (verdict and verdict.different)]  # fmt: skip
     rest = ordered[len(shown) :]
     count = _count(report, [verdict for _, verdict, _ in rest])
-    folded = Folded(count, [row for *_, row in rest], "names")
-    return Table("", CASE, list(columns), shown, folded if rest else None, title)
+    folded = doc.Folded(count, [row for *_, row in rest], "names")
+    return doc.Table("", doc.CASE, list(columns), shown, folded if rest else None, title)
 
 
 def _count(report: Report, verdicts: list[Verdict | None]) -> str:
@@ -147,7 +137,7 @@ def _count(report: Report, verdicts: list[Verdict | None]) -> str:
     )
 
 
-def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordered:
+def _time(report: Report, case: Case, head: doc.Head, base: str, new: str) -> Ordered:
     """The primary figure of a case."""
     measured = {cell.runner: cell for cell in case.cells}
     old, fresh = measured.get(base), measured.get(new)
@@ -157,8 +147,8 @@ def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordere
         reason = next((c.reason for c in (fresh, old) if c and c.reason), "not compared")
         broken = fresh is not None and fresh.outcome in ("wrong", "failed")
         rank = BROKEN if broken else UNCOMPARED
-        row = [*times, symbols.NONE, Cell(reason), Cell()]
-        return (rank, 0.0), None, TableRow(head, row, "bad" if broken else "na", head.link[2:])
+        row = [*times, symbols.NONE, doc.Cell(reason), doc.Cell()]
+        return (rank, 0.0), None, doc.Row(head, row, "bad" if broken else "na", head.link[2:])
     words = worded(comparison.verdict, report)
     medians = symbols.of_medians(fresh, old, comparison.ratio)
     note = f"these medians make {fmt.change(medians)[0]}" if medians else ""
@@ -166,8 +156,8 @@ def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordere
 
 
 def _row(
-    head: Head,
-    figures: list[Cell],
+    head: doc.Head,
+    figures: list[doc.Cell],
     contrast: Contrast,
     words: str,
     needs: str = "",
@@ -175,37 +165,39 @@ def _row(
 ) -> Ordered:
     verdict = contrast.verdict
     change = replace(symbols.change(contrast), note=note)
-    row = [*figures, change, Cell(words, "", symbols.mark(verdict), needs, change.style)]
+    row = [*figures, change, doc.Cell(words, "", symbols.mark(verdict), needs, change.style)]
     if contrast.blocks:
-        row.append(Cell(str(contrast.blocks), value=contrast.blocks))
+        row.append(doc.Cell(str(contrast.blocks), value=contrast.blocks))
     rank = (verdict.rank, -contrast.ratio.value)
-    return rank, verdict, TableRow(head, row, change.style, head.link[2:])
+    return rank, verdict, doc.Row(head, row, change.style, head.link[2:])
 
 
-def _judged(figure: Figure, case: Case, head: Head, base: str, new: str) -> Ordered | None:
+def _judged(figure: Figure, case: Case, head: doc.Head, base: str, new: str) -> Ordered | None:
     """A secondary figure of a case; None unless both subjects have it, with a verdict."""
     measured = {cell.runner: cell.figures.get(figure.name) for cell in case.cells}
     old, fresh = measured.get(base), measured.get(new)
     if old is None or fresh is None or fresh.contrast is None:
         return None
-    values = [Cell(fmt.figure(of.value, figure.unit), value=of.value) for of in (old, fresh)]
+    values = [doc.Cell(fmt.figure(of.value, figure.unit), value=of.value) for of in (old, fresh)]
     return _row(head, values, fresh.contrast, figure.said(fresh.contrast.verdict))
 
 
-def _means(report: Report, base: str, new: str) -> list[Section]:
+def _means(report: Report, base: str, new: str) -> list[doc.Section]:
     """The geometric mean of the changes of each group that has one."""
     standings = {s.group: s for s in report.standings if (s.runner, s.reference) == (new, base)}
-    rows: list[TableRow] = []
+    rows: list[doc.Row] = []
     for group in report.groups:
         if standing := standings.get(group):
-            cases = Cell(str(standing.cases), value=standing.cases)
-            rows.append(TableRow(Head(group), [cases, symbols.mean(standing, fmt.change)]))
+            cases = doc.Cell(str(standing.cases), value=standing.cases)
+            rows.append(doc.Row(doc.Head(group), [cases, symbols.mean(standing, fmt.change)]))
     if not rows:
         return []
-    columns = [Column("cases", "cases"), COLUMNS[2]]
-    table = Table("means", Column("group", "group", "text"), columns, rows)
+    columns = [doc.Column("cases", "cases"), COLUMNS[2]]
+    table = doc.Table("means", doc.Column("group", "group", "text"), columns, rows)
     shown = [f"{row.head.name} {row.cells[1].text}" for row in rows if row.cells[1].style != "un"]
     finding = ", ".join(shown) or "no change resolved"
     return [
-        Section("means", "Geometric means", [symbols.LEADS["together"]], [table], finding=finding)
+        doc.Section(
+            "means", "Geometric means", [symbols.LEADS["together"]], [table], finding=finding
+        )
     ]

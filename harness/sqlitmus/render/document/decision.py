@@ -9,21 +9,14 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking, symbols
 from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
+from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Change, Cost, Interval, Ranking
-from sqlitmus.results.recommendation import (
-    CatchUp,
-    Choice,
-    Latency,
-    OldEngine,
-    Recommendation,
-    Weighed,
-)
 from sqlitmus.vocabulary.pragmas import normal_pragma, with_keys
 from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
-def workload_sentences(advice: Recommendation) -> list[str]:
+def workload_sentences(advice: recommendation.Recommendation) -> list[str]:
     """What the first screen says, a sentence or two each."""
     mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
@@ -33,7 +26,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
     return [" ".join(part) for part in parts if part]
 
 
-def _left_out(advice: Recommendation) -> Iterator[str]:
+def _left_out(advice: recommendation.Recommendation) -> Iterator[str]:
     for excluded in advice.ranking.excluded:
         timed = [latency for latency in advice.latencies if latency.case in excluded.cases]
         where = at(timed[0]) if timed else listed(excluded.cases)
@@ -43,12 +36,12 @@ def _left_out(advice: Recommendation) -> Iterator[str]:
         yield f"The limit on {limits} was not checked, for its cases were not measured."
 
 
-def at(latency: Latency) -> str:
+def at(latency: recommendation.Latency) -> str:
     """The rate that a latency was measured at, as part of a sentence."""
     return "" if latency.rate is None else f" at {latency.rate:,g} queries a second"
 
 
-def _would(advice: Recommendation) -> Iterator[str]:
+def _would(advice: recommendation.Recommendation) -> Iterator[str]:
     if advice.ranking.open:
         yield ranking.settled_by(advice.ranking.open, advice.again)
     for change in advice.ranking.changes:
@@ -68,7 +61,7 @@ PER = "per 1,000 requests"
 MOST = 0.5  # of the time is "most of it"
 
 
-def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
+def choice_sentences(choice: recommendation.Choice, weighed: recommendation.Weighed) -> list[str]:
     """The decision by a preset, then what the others spend and on what, who is left out, what would
     settle or change it, and whose SQLite is old."""
     names, order = weighed.names, choice.ranking
@@ -100,20 +93,20 @@ def plural(name: str) -> str:
     return name.replace("(s)", "s")
 
 
-def requests(choice: Choice, names: Mapping[str, str]) -> str:
+def requests(choice: recommendation.Choice, names: Mapping[str, str]) -> str:
     """`Per 1,000 requests: 600 point reads and 250 lists of 100 rows.`, the most calls first."""
     ordered = sorted(choice.calls.items(), key=lambda pair: (-pair[1], names[pair[0]]))
     called = listed([many(names[case], number) for case, number in ordered])
     return f"{PER.capitalize()}: {called}."
 
 
-def _decision(choice: Choice) -> list[str]:
+def _decision(choice: recommendation.Choice) -> list[str]:
     first, *rest = _ranked(choice)
     return [f"For {choice.title}, {first}", *rest]
 
 
-def _ranked(of: Choice | Recommendation) -> list[str]:
-    if isinstance(of, Choice) and of.lacking:
+def _ranked(of: recommendation.Choice | recommendation.Recommendation) -> list[str]:
+    if isinstance(of, recommendation.Choice) and of.lacking:
         noun = "case" if len(of.lacking) == 1 else "cases"
         return [f"this run has no {noun} {listed(of.lacking)}, so no runner is ranked."]
     if of.blocks < of.least:
@@ -121,16 +114,16 @@ def _ranked(of: Choice | Recommendation) -> list[str]:
     return ranking.say(of.ranking, amounts(of))
 
 
-def amounts(about: Choice | Recommendation) -> Amounts:
+def amounts(about: recommendation.Choice | recommendation.Recommendation) -> Amounts:
     """What the runners take, the least first."""
     per = " a query"
-    if isinstance(about, Choice):
+    if isinstance(about, recommendation.Choice):
         per = f" of {'start-up and database time' if about.starts else 'database time'} {PER}"
     costs = sorted(about.costs, key=lambda cost: cost.time.value if cost.time else inf)
     return Amounts({c.runner: fmt.duration(c.time and c.time.value) for c in costs}, per)
 
 
-def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
+def _spent(choice: recommendation.Choice, names: Mapping[str, str]) -> Iterator[str]:
     """What most of the time is, or what the time of the first consists of."""
     shown = _ordered(choice.ranking)
     parts = {cost.runner: cost.parts for cost in choice.costs}
@@ -170,7 +163,7 @@ def about(number: float) -> str:
     return f"{floor(number / step + 0.5) * step:,.6g}"
 
 
-def catches_up(of: CatchUp) -> str:
+def catches_up(of: recommendation.CatchUp) -> str:
     """In which variant of a case a runner is not slower."""
     runner, reference = of.after.runner, of.after.reference
     if of.after.verdict is Verdict.EQUIVALENT:
@@ -180,7 +173,7 @@ def catches_up(of: CatchUp) -> str:
     return f"In {of.variant}, {runner} {then}; in {of.case} it takes {ratio(of.before.ratio)}."
 
 
-def aged(engine: OldEngine) -> str:
+def aged(engine: recommendation.OldEngine) -> str:
     """Why a runner's figures are not its own alone."""
     return (
         f"{engine.runner} has SQLite {engine.version}, years older than {engine.newest}: what it "
@@ -195,13 +188,14 @@ def whole(share: float) -> int:
 
 # Whom a workload can be given to: what each costs, and whether the mix is the sum of its parts.
 
-
 _AGREE = 0.10
 _KEYS = {"0": "no connection checks them", "1": "each connection checks them"}
 Pragmas = Sequence[tuple[str, str]]
 
 
-def workload_section(advice: Recommendation | None, pragmas: Pragmas = ()) -> list[Section]:
+def workload_section(
+    advice: recommendation.Recommendation | None, pragmas: Pragmas = ()
+) -> list[Section]:
     """What each candidate costs, where connections set `pragmas`, and whether the mix is the sum of
     its parts."""
     if advice is None:
@@ -269,7 +263,7 @@ def _costs(
     return Table(ident, RUNNER, [column for column, _ in figures], rows, title=title)
 
 
-def _composed(advice: Recommendation) -> str:
+def _composed(advice: recommendation.Recommendation) -> str:
     """What the mix takes over the sum of its parts."""
     ratios = sorted((each.ratio for each in advice.composed), key=lambda ratio: ratio.value)
     ends = dict.fromkeys(fmt.ratio(ratio)[0] for ratio in (*ratios[:1], *ratios[-1:]))
@@ -279,7 +273,7 @@ def _composed(advice: Recommendation) -> str:
 TOGETHER = "together"  # what is beyond the sum of the parts
 
 
-def _requests(advice: Recommendation) -> Table:
+def _requests(advice: recommendation.Recommendation) -> Table:
     """What 1,000 queries of the mix take, of what that consists, and which query makes the most of
     the difference to the first."""
     timed = [each for each in advice.costs if each.time and each.parts]
@@ -346,7 +340,7 @@ def _place(order: Ranking, name: str) -> str:
     return next((each for each in why if each in APART), "beyond a limit" if why else "")
 
 
-def _lead(advice: Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
+def _lead(advice: recommendation.Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
     yield (
         f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. 95 % confidence holds "
         "for all of these comparisons together."
@@ -390,7 +384,7 @@ def _lead(advice: Recommendation, pragmas: Mapping[str, str]) -> Iterator[str]:
 # All uses beside each other, and what the runners spend on the first.
 
 
-def presets_section(weighed: Weighed | None) -> list[Section]:
+def presets_section(weighed: recommendation.Weighed | None) -> list[Section]:
     """All presets beside each other, and what the runners spend by the one in front."""
     if weighed is None:
         return []
@@ -454,7 +448,9 @@ def _part(of: Cost, case: str) -> Cell:
     return Cell(fmt.duration(of.time.value * share), note=f"{whole(share)} %")
 
 
-def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
+def _presets_lead(
+    weighed: recommendation.Weighed, rest: list[recommendation.Choice]
+) -> Iterator[str]:
     yield symbols.LEADS["calls"]
     yield (
         "95 % confidence holds for all of these comparisons together, for every preset and one "
@@ -464,7 +460,7 @@ def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
         yield f"{_decision(choice)[0]} {requests(choice, weighed.names)}"
 
 
-def _presets_spent(choice: Choice, name: str) -> Cell:
+def _presets_spent(choice: recommendation.Choice, name: str) -> Cell:
     """A runner's time of 1,000 requests, with its ratio to the first one's."""
     cost = next((cost for cost in choice.costs if cost.runner == name), None)
     if cost is None or cost.time is None:

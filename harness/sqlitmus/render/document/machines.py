@@ -6,28 +6,9 @@ from dataclasses import replace
 from math import inf
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document import sentences, symbols
 from sqlitmus.render.document.decision import over
-from sqlitmus.render.document.model import (
-    CASE,
-    RUNNER,
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    Document,
-    Folded,
-    Head,
-    Legend,
-    LegendEntry,
-    Mark,
-    Notice,
-    Paragraph,
-    Section,
-    Table,
-)
-from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row
 from sqlitmus.results.recommendation import Choice, Weighed
@@ -36,67 +17,69 @@ from sqlitmus.vocabulary.text import counted, listed
 
 # In the order in which rows are kept where not all have room.
 WORDS = [
-    LegendEntry(
-        Mark("≠", "!="),
+    doc.LegendEntry(
+        doc.Mark("≠", "!="),
         "depends on the machine",
         "machines contradict each other: faster on one and slower on another, or materially so on "
         "one and equivalent on another",
     ),
-    LegendEntry(Mark("✓", "ok"), "holds on all", "every machine with an answer says the same"),
-    LegendEntry(
-        Mark("◐", "~"),
+    doc.LegendEntry(
+        doc.Mark("✓", "ok"), "holds on all", "every machine with an answer says the same"
+    ),
+    doc.LegendEntry(
+        doc.Mark("◐", "~"),
         "holds on most",
         "two or more machines and more than half say the same, the others nothing",
     ),
-    LegendEntry(
-        Mark("1", "1"), "on one machine only", "one machine has an answer, and it is decided"
+    doc.LegendEntry(
+        doc.Mark("1", "1"), "on one machine only", "one machine has an answer, and it is decided"
     ),
-    LegendEntry(Mark("?", "?"), "not resolved", "too few machines can tell"),
-    LegendEntry(Mark("∅", "0"), "no answer", "no machine has both runners"),
+    doc.LegendEntry(doc.Mark("?", "?"), "not resolved", "too few machines can tell"),
+    doc.LegendEntry(doc.Mark("∅", "0"), "no answer", "no machine has both runners"),
 ]
 MARKS = {entry.word: entry.mark for entry in WORDS}
 # Rows of these say nothing for or against a runner.
 FOLDED = ("not resolved", "no answer")
 
 
-def _notices(report: MergedReport) -> Iterator[Notice]:
+def _notices(report: MergedReport) -> Iterator[doc.Notice]:
     """That machines did not all measure in the same scheme; then what is not in the report."""
     turned, alone = (
         [machine.name for machine in report.machines if machine.scheme == scheme]
         for scheme in ("relay", "process")
     )
     if turned and alone:
-        yield Notice(
+        yield doc.Notice(
             f"The processes of a case took turns on {listed(turned)} and ran one after the other "
             f"on {listed(alone)}; that alone can change a ratio."
         )
     for name in report.expected:
-        yield Notice(f"{name} was expected and did not arrive.", "absent")
+        yield doc.Notice(f"{name} was expected and did not arrive.", "absent")
     for machine in report.machines:
         if machine.emulated:
             what = "emulated, so not counted in any word or mean"
-            yield Notice(f"{machine.name}: {what}: {', '.join(machine.emulated)}.", "absent")
+            yield doc.Notice(f"{machine.name}: {what}: {', '.join(machine.emulated)}.", "absent")
     for run in report.refused:
-        yield Notice(f"Not taken: {run.path}: {run.reason}", "absent")
+        yield doc.Notice(f"Not taken: {run.path}: {run.reason}", "absent")
 
 
 MACHINES = [
-    Column("kind", "kind", "text"),
-    Column("cpu", "CPU", "text"),
-    Column("cores", "cores", "text", wide=True),
-    Column("system", "system", "text", wide=True),
-    Column("sqlite", "SQLite", "text", wide=True),
-    Column("blocks", "blocks", "text"),
-    Column("detectable", "finds"),
-    Column("run", "run", "text", wide=True),
+    doc.Column("kind", "kind", "text"),
+    doc.Column("cpu", "CPU", "text"),
+    doc.Column("cores", "cores", "text", wide=True),
+    doc.Column("system", "system", "text", wide=True),
+    doc.Column("sqlite", "SQLite", "text", wide=True),
+    doc.Column("blocks", "blocks", "text"),
+    doc.Column("detectable", "finds"),
+    doc.Column("run", "run", "text", wide=True),
 ]
 
 
-def build(report: MergedReport) -> Document:
+def build(report: MergedReport) -> doc.Document:
     """The document of a merged report."""
     arrived, expected = len(report.machines), len(report.machines) + len(report.expected)
     machines, heat = _machines(report), _heat(report)
-    return Document(
+    return doc.Document(
         title=report.title,
         created=report.created,
         version=report.sqlitmus_version,
@@ -110,10 +93,12 @@ def build(report: MergedReport) -> Document:
         trust=[],
         sections=[_holds(report), machines],
         foot=[
-            Legend(WORDS),
-            Legend(symbols.verdicts()),
-            Code(f"./just report results/{report.run} --machine NAME", "One machine's own report"),
-            Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
+            doc.Legend(WORDS),
+            doc.Legend(symbols.verdicts()),
+            doc.Code(
+                f"./just report results/{report.run} --machine NAME", "One machine's own report"
+            ),
+            doc.Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
         answers=heat,
@@ -162,7 +147,7 @@ def decisions(report: MergedReport) -> list[Choice]:
     return choices if alike and len(choices) == len(report.machines) else []
 
 
-def _heat(report: MergedReport) -> Table | None:
+def _heat(report: MergedReport) -> doc.Table | None:
     """What each runner takes for the first use over the fastest of the same machine."""
     choices = decisions(report)
     if not choices:
@@ -173,8 +158,8 @@ def _heat(report: MergedReport) -> Table | None:
         for cost in sorted(choice.costs, key=lambda cost: cost.time.value if cost.time else inf)
     )
     rows = [
-        TableRow(
-            Head(name),
+        doc.Row(
+            doc.Head(name),
             [
                 _marked(cell) if name in machine.emulated else cell
                 for choice, machine in zip(choices, report.machines, strict=True)
@@ -183,51 +168,53 @@ def _heat(report: MergedReport) -> Table | None:
         )
         for name in names
     ]
-    columns = [Column(machine.name, machine.name) for machine in report.machines]
+    columns = [doc.Column(machine.name, machine.name) for machine in report.machines]
     title = f"Time of {choices[0].title} over the fastest of the same machine"
-    return Table("heat", RUNNER, columns, rows, title=title, matrix=True)
+    return doc.Table("heat", doc.RUNNER, columns, rows, title=title, matrix=True)
 
 
-def _holds(report: MergedReport) -> Section:
+def _holds(report: MergedReport) -> doc.Section:
     """By group the comparisons that are decided; those that are not are counted."""
     columns = [
-        RUNNER,
-        Column("holds", "does it hold?", "text"),
-        Column("ratios", "ratios"),
-        Column("means", "mean of a kind", "text", wide=True),
-        *(Column(machine.name, machine.name, wide=True) for machine in report.machines),
+        doc.RUNNER,
+        doc.Column("holds", "does it hold?", "text"),
+        doc.Column("ratios", "ratios"),
+        doc.Column("means", "mean of a kind", "text", wide=True),
+        *(doc.Column(machine.name, machine.name, wide=True) for machine in report.machines),
     ]
-    sections: list[Section] = []
+    sections: list[doc.Section] = []
     for group in report.groups:
         mine = [row for row in report.rows if row.group == group]
         rest = [row for row in mine if row.word in FOLDED]
         words = Counter(row.word for row in rest)
         count = ", ".join(f"{words[word]} {word}" for word in FOLDED if word in words)
-        fold = Folded(count, list(map(_row, rest))) if rest else None
+        fold = doc.Folded(count, list(map(_row, rest))) if rest else None
         decided = [_row(row) for row in mine if row.word not in FOLDED]
         if mine:
-            table = Table(f"holds-{group}", CASE, columns, decided, fold)
-            sections.append(Section(table.id, group, blocks=[table]))
+            table = doc.Table(f"holds-{group}", doc.CASE, columns, decided, fold)
+            sections.append(doc.Section(table.id, group, blocks=[table]))
     reading = symbols.LEADS["machines"].format(reference=report.reference)
-    blocks: list[Block] = [Chart("machines", report)]
+    blocks: list[doc.Block] = [doc.Chart("machines", report)]
     if not sections:
-        blocks.append(Paragraph("No machine has a comparison."))
+        blocks.append(doc.Paragraph("No machine has a comparison."))
     else:
         last = sections[-1]
-        sections[-1] = replace(last, blocks=[*last.blocks, Paragraph(reading, "dim")])
-    return Section("holds", "Does it hold?", [], blocks, sections)
+        sections[-1] = replace(last, blocks=[*last.blocks, doc.Paragraph(reading, "dim")])
+    return doc.Section("holds", "Does it hold?", [], blocks, sections)
 
 
-def _row(row: Row) -> TableRow:
+def _row(row: Row) -> doc.Row:
     text = row.text if row.verdict is None else f"{row.verdict}: {row.text}"
     style = "un" if row.verdict is None else row.verdict.style  # of what the machines agree on
-    return TableRow(
-        Head(row.case, title=row.title),
+    return doc.Row(
+        doc.Head(row.case, title=row.title),
         [
-            Cell(row.runner),
-            Cell("; ".join(filter(None, (text, row.beside))), mark=MARKS[row.word], style=style),
-            Cell(_span(row.answers), style=style),
-            Cell(" ".join(map(_mean, row.pooled))),
+            doc.Cell(row.runner),
+            doc.Cell(
+                "; ".join(filter(None, (text, row.beside))), mark=MARKS[row.word], style=style
+            ),
+            doc.Cell(_span(row.answers), style=style),
+            doc.Cell(" ".join(map(_mean, row.pooled))),
             *map(_answer, row.answers),
         ],
         style=style,
@@ -251,27 +238,27 @@ def _mean(pooled: Pooled) -> str:
     return f"{value} {bounds} {pooled.kind} × {pooled.machines}, next {fmt.ratio(pooled.next)[1]}"
 
 
-def _answer(answer: Answer) -> Cell:
+def _answer(answer: Answer) -> doc.Cell:
     """One machine's ratio, or why there is none."""
     if answer.contrast is None:
-        return Cell(answer.said, style="na", emphasis="aside")
+        return doc.Cell(answer.said, style="na", emphasis="aside")
     cell = symbols.compared(answer.contrast)
     return _marked(cell) if answer.emulated else cell
 
 
-def _marked(cell: Cell) -> Cell:
+def _marked(cell: doc.Cell) -> doc.Cell:
     """That of an emulated runner, which counts in nothing."""
     return replace(cell, note="emulated", style="em", emphasis="")
 
 
-def _machines(report: MergedReport) -> Section:
+def _machines(report: MergedReport) -> doc.Section:
     """What the machines are and what arrived of them."""
     rows = [
-        TableRow(Head(machine.name), list(map(Cell, _facts(machine))), key=machine.name)
+        doc.Row(doc.Head(machine.name), list(map(doc.Cell, _facts(machine))), key=machine.name)
         for machine in report.machines
     ]
-    table = Table("machines", Column("machine", "machine", "id"), MACHINES, rows)
-    return Section("machines", "Machines", blocks=[table])
+    table = doc.Table("machines", doc.Column("machine", "machine", "id"), MACHINES, rows)
+    return doc.Section("machines", "Machines", blocks=[table])
 
 
 def _facts(machine: Machine) -> Iterator[str]:

@@ -7,25 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document import sentences, symbols
-from sqlitmus.render.document.model import (
-    CASE,
-    RUNNER,
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    Definitions,
-    Document,
-    Head,
-    Legend,
-    Notice,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
 from sqlitmus.render.document.symbols import LEADS, NONE, mark
 from sqlitmus.results.report import Block as RunBlock
 from sqlitmus.results.report import (
@@ -57,21 +40,23 @@ def varying(cases: Sequence[Case]) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def headed(cases: Sequence[Case]) -> list[tuple[Case, Head]]:
+def headed(cases: Sequence[Case]) -> list[tuple[Case, doc.Head]]:
     """Each with the head of a row about it, in order."""
     return [
-        (case, Head(case.scenario, tuple(map("=".join, axes.items())), case.title, f"c-{number}"))
+        (
+            case,
+            doc.Head(case.scenario, tuple(map("=".join, axes.items())), case.title, f"c-{number}"),
+        )
         for number, (case, axes) in enumerate(zip(cases, varying(cases), strict=True))
     ]
 
 
-def as_numbers(table: Table) -> Section:
+def as_numbers(table: doc.Table) -> doc.Section:
     """What a chart shows, folded below it."""
-    return Section(f"{table.id}-numbers", "The same as a table", blocks=[table], folded=True)
+    return doc.Section(f"{table.id}-numbers", "The same as a table", blocks=[table], folded=True)
 
 
 # The machine over the run: what was read of it around each block, as a table.
-
 
 UNREADABLE = "not readable here"
 
@@ -102,20 +87,20 @@ READINGS = (
 )
 
 
-def conditions_section(report: Report, trust: list[str]) -> Section:
+def conditions_section(report: Report, trust: list[str]) -> doc.Section:
     """What the run finds and its A/A control shows, then the machine over the run."""
     sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
     lead = f"One bar per block, in the order in which they were measured{sessions}."
-    below = Section(
+    below = doc.Section(
         "conditions",
         "The machine over the run",
         [lead],
-        [Chart("conditions", report)],
+        [doc.Chart("conditions", report)],
         [as_numbers(_table(report.blocks))],
     )
-    nothing = Paragraph("Nothing was read of the machine between the blocks of this run.")
+    nothing = doc.Paragraph("Nothing was read of the machine between the blocks of this run.")
     best = report.detectable and f"finds {fmt.percent(report.detectable[1])} in the best case"
-    return Section(
+    return doc.Section(
         "noise",
         "Noise",
         trust,
@@ -126,14 +111,16 @@ def conditions_section(report: Report, trust: list[str]) -> Section:
     )
 
 
-def _table(blocks: Sequence[RunBlock]) -> Table:
+def _table(blocks: Sequence[RunBlock]) -> doc.Table:
     rows = [
-        Row(Head(str(block.number + 1)), [Cell(written(each, block)) for each in READINGS])
+        doc.Row(
+            doc.Head(str(block.number + 1)), [doc.Cell(written(each, block)) for each in READINGS]
+        )
         for block in blocks
     ]
-    columns = [Column(each.title, each.title) for each in READINGS]
+    columns = [doc.Column(each.title, each.title) for each in READINGS]
     title = "What was read of the machine around each block, in measured order"
-    return Table("conditions", Column("block", "block", "text"), columns, rows, title=title)
+    return doc.Table("conditions", doc.Column("block", "block", "text"), columns, rows, title=title)
 
 
 def written(reading: Reading, block: RunBlock) -> str:
@@ -144,18 +131,17 @@ def written(reading: Reading, block: RunBlock) -> str:
 
 # What was measured, and what differs between the runners.
 
-
 # More differences than these, as those of compile options, do not stand open.
 OPEN_FACTS = 12
 RUNNERS = [
-    Column("title", "what it is", "text"),
-    Column("runtime", "runtime", "text"),
-    Column("driver", "driver", "text"),
-    Column("sqlite", "SQLite", "text"),
+    doc.Column("title", "what it is", "text"),
+    doc.Column("runtime", "runtime", "text"),
+    doc.Column("driver", "driver", "text"),
+    doc.Column("sqlite", "SQLite", "text"),
 ]
 
 
-def provenance_section(report: Report) -> Section:
+def provenance_section(report: Report) -> doc.Section:
     """The runners with their versions, facts that differ by group, then what is alike."""
     groups: dict[str, list[Fact]] = {}
     for fact in report.provenance:
@@ -163,10 +149,10 @@ def provenance_section(report: Report) -> Section:
     names = [r.name for r in report.runners if any(r.name in f.values for f in report.provenance)]
     number = sum(fact.differs for fact in report.provenance)
     verb = "differs" if number == 1 else "differ"
-    machine = Section(
-        "machine", "Machine", blocks=[Definitions([*report.machine.items()])], detail=True
+    machine = doc.Section(
+        "machine", "Machine", blocks=[doc.Definitions([*report.machine.items()])], detail=True
     )
-    return Section(
+    return doc.Section(
         "provenance",
         "Provenance",
         [LEADS["provenance"]],
@@ -182,38 +168,40 @@ def provenance_section(report: Report) -> Section:
     )
 
 
-def _runners(runners: list[Runner]) -> Iterator[Section]:
+def _runners(runners: list[Runner]) -> Iterator[doc.Section]:
     if runners:
-        rows = [Row(Head(runner.name), list(_versions(runner))) for runner in runners]
-        table = Table("runners", RUNNER, RUNNERS, rows)
-        yield Section("runners", "Runners", blocks=[table], detail=True)
+        rows = [doc.Row(doc.Head(runner.name), list(_versions(runner))) for runner in runners]
+        table = doc.Table("runners", doc.RUNNER, RUNNERS, rows)
+        yield doc.Section("runners", "Runners", blocks=[table], detail=True)
 
 
-def _versions(runner: Runner) -> Iterator[Cell]:
-    yield Cell(runner.title, note="" if runner.role == "runner" else runner.role)
+def _versions(runner: Runner) -> Iterator[doc.Cell]:
+    yield doc.Cell(runner.title, note="" if runner.role == "runner" else runner.role)
     if runner.missing:
-        yield Cell(runner.missing, style="na x-m", emphasis="aside")
+        yield doc.Cell(runner.missing, style="na x-m", emphasis="aside")
         return
-    yield Cell(f"{runner.runtime} {runner.runtime_version or 'unknown'}")
-    yield Cell(f"{runner.driver} {runner.driver_version or ''}".strip())
-    yield Cell(runner.sqlite_version or "unknown")
+    yield doc.Cell(f"{runner.runtime} {runner.runtime_version or 'unknown'}")
+    yield doc.Cell(f"{runner.driver} {runner.driver_version or ''}".strip())
+    yield doc.Cell(runner.sqlite_version or "unknown")
 
 
-def _differ(groups: dict[str, list[Fact]], names: list[str]) -> Iterator[Section]:
-    columns = [Column(name, name, "text") for name in names]
+def _differ(groups: dict[str, list[Fact]], names: list[str]) -> Iterator[doc.Section]:
+    columns = [doc.Column(name, name, "text") for name in names]
     for group, facts in groups.items():
         rows = [
-            Row(Head(fact.name), [Cell(fact.values.get(name, "unknown")) for name in names])
+            doc.Row(
+                doc.Head(fact.name), [doc.Cell(fact.values.get(name, "unknown")) for name in names]
+            )
             for fact in facts
             if fact.differs
         ]
-        table = Table(f"differing-{group}", Column("fact", "fact", "text"), columns, rows)
+        table = doc.Table(f"differing-{group}", doc.Column("fact", "fact", "text"), columns, rows)
         if rows:
             title = f"{group}: {counted(len(rows), 'difference')}"
-            yield Section(table.id, title, blocks=[table], folded=len(rows) > OPEN_FACTS)
+            yield doc.Section(table.id, title, blocks=[table], folded=len(rows) > OPEN_FACTS)
 
 
-def _alike(groups: dict[str, list[Fact]]) -> Iterator[Section]:
+def _alike(groups: dict[str, list[Fact]]) -> Iterator[doc.Section]:
     for group, facts in groups.items():
         same = [
             (fact.name, next(iter(fact.values.values()), "unknown"))
@@ -222,14 +210,14 @@ def _alike(groups: dict[str, list[Fact]]) -> Iterator[Section]:
         ]
         if same:
             title = f"{group}: {counted(len(same), 'fact')} alike in all runners"
-            blocks: list[Block] = [Definitions(same)]
-            yield Section(f"alike-{group}", title, blocks=blocks, detail=True, folded=True)
+            blocks: list[doc.Block] = [doc.Definitions(same)]
+            yield doc.Section(f"alike-{group}", title, blocks=blocks, detail=True, folded=True)
 
 
 # What write cells make durable: a section of a document, and the words of one case.
 
 
-def durability_section(report: Report) -> Iterator[Section]:
+def durability_section(report: Report) -> Iterator[doc.Section]:
     """A row per write case and a column per runner that writes, if it is known of any whether its
     syncs were counted."""
     cases = [
@@ -237,16 +225,16 @@ def durability_section(report: Report) -> Iterator[Section]:
         for case, head in headed(report.cases)
     ]
     writers = {name for _, cells in cases for name in cells}
-    columns = [Column(r.name, r.name) for r in report.runners if r.name in writers]
+    columns = [doc.Column(r.name, r.name) for r in report.runners if r.name in writers]
     rows = [
-        Row(head, [_cell(cells.get(column.id)) for column in columns])
+        doc.Row(head, [_cell(cells.get(column.id)) for column in columns])
         for head, cells in cases
         if cells
     ]
     if rows:
-        table = Table("syncs", CASE, columns, rows, matrix=True)
+        table = doc.Table("syncs", doc.CASE, columns, rows, matrix=True)
         name, finding = "Syncs per transaction", _synced(report)
-        yield Section("syncs", name, [LEADS["syncs"]], [table], finding=finding)
+        yield doc.Section("syncs", name, [LEADS["syncs"]], [table], finding=finding)
 
 
 def _synced(report: Report) -> str:
@@ -270,35 +258,34 @@ def in_words(case: Case) -> str:
     return by_value({runner: text for runner, text in texts.items() if text})
 
 
-def _cell(cell: Measured | None) -> Cell:
+def _cell(cell: Measured | None) -> doc.Cell:
     if cell is None:
         return NONE
     if cell.syncs is None:
-        return Cell("not counted", style="na", emphasis="aside", tooltip=cell.uncounted or "")
+        return doc.Cell("not counted", style="na", emphasis="aside", tooltip=cell.uncounted or "")
     value = cell.syncs.per_transaction
-    return Cell(f"{value:.3g}", style="un", value=value, tooltip=cell.syncs.words())
+    return doc.Cell(f"{value:.3g}", style="un", value=value, tooltip=cell.syncs.words())
 
 
 # What only a page has room for: each case, what drivers add, parallel readers, the method.
 
-
 CASES = "Each opens to its times, statements, settings, proof of equal work and command."
 
 
-def detail_sections(report: Report, trust: list[str]) -> list[Section]:
+def detail_sections(report: Report, trust: list[str]) -> list[doc.Section]:
     """In the order in which a reader goes deeper; `trust` is what the report says of its noise."""
-    cases = Chart("cases", report)
-    method = Section(
+    cases = doc.Chart("cases", report)
+    method = doc.Section(
         "method",
         "Method and caveats",
-        blocks=list(map(Paragraph, report.method)),
+        blocks=list(map(doc.Paragraph, report.method)),
         detail=True,
         nav="Method",
         finding=f"95 % intervals over {counted(report.blocks_complete, 'block')}",
     )
     drivers = [] if report.claims else [*scaling(report), *overhead(report)]
     return [
-        Section("cases", "Case by case", [CASES], [cases], detail=True, nav="Cases"),
+        doc.Section("cases", "Case by case", [CASES], [cases], detail=True, nav="Cases"),
         *drivers,
         conditions_section(report, trust),
         provenance_section(report),
@@ -306,13 +293,13 @@ def detail_sections(report: Report, trust: list[str]) -> list[Section]:
     ]
 
 
-def scaling(report: Report) -> Iterator[Section]:
+def scaling(report: Report) -> Iterator[doc.Section]:
     """Each parallel scenario that has points: curves, and the same numbers as a table."""
     below = [
-        Section(
+        doc.Section(
             f"scaling-{number}",
             " ".join((item.title, *map("=".join, item.axes.items()))),
-            blocks=[Chart("scaling", item)],
+            blocks=[doc.Chart("scaling", item)],
             sections=[as_numbers(_rates(item, number))],
         )
         for number, item in enumerate(report.scaling)
@@ -320,7 +307,7 @@ def scaling(report: Report) -> Iterator[Section]:
     ]
     if below:
         opening, finding = ("scaling", "Parallel readers", [LEADS["scaling"]]), _scaled(report)
-        yield Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
+        yield doc.Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
 def _scaled(report: Report) -> str:
@@ -335,32 +322,34 @@ def _scaled(report: Report) -> str:
     return f"at most {most:.2g}× ({runner}, {counted(workers, 'worker')})"
 
 
-def _rates(item: Scaling, number: int) -> Table:
+def _rates(item: Scaling, number: int) -> doc.Table:
     workers = sorted({point.workers for curve in item.curves for point in curve.points})
-    rows: list[Row] = []
+    rows: list[doc.Row] = []
     for curve in item.curves:
-        rates = {each.workers: Cell(*fmt.rate(each.rate), value=each.rate) for each in curve.points}
-        rows.append(Row(Head(curve.runner), [rates.get(count, NONE) for count in workers]))
-    columns = [Column(str(count), counted(count, "worker")) for count in workers]
+        rates = {
+            each.workers: doc.Cell(*fmt.rate(each.rate), value=each.rate) for each in curve.points
+        }
+        rows.append(doc.Row(doc.Head(curve.runner), [rates.get(count, NONE) for count in workers]))
+    columns = [doc.Column(str(count), counted(count, "worker")) for count in workers]
     title = f"{item.title}: operations per second by workers"
-    return Table(f"scaling-{number}", RUNNER, columns, rows, title=title)
+    return doc.Table(f"scaling-{number}", doc.RUNNER, columns, rows, title=title)
 
 
-def overhead(report: Report) -> Iterator[Section]:
+def overhead(report: Report) -> Iterator[doc.Section]:
     """By group, what each runner takes over the floor."""
     have = {c.runner for case in report.cases for c in case.cells if c.overhead}
     runners = [r.name for r in report.runners if r.name in have and r.name != report.floor]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[doc.Row]] = {}
     for case, head in headed(report.cases):
         row = list(_over_floor(case, report.floor, runners))
         if row:
-            groups.setdefault(case.group, []).append(Row(head, row, key=head.link[2:]))
-    columns = [Column("floor", "floor"), *(Column(name, name) for name in runners)]
+            groups.setdefault(case.group, []).append(doc.Row(head, row, key=head.link[2:]))
+    columns = [doc.Column("floor", "floor"), *(doc.Column(name, name) for name in runners)]
     below = [
-        Section(
+        doc.Section(
             f"overhead-{group}",
             group,
-            blocks=[Table(f"overhead-{group}", CASE, columns, rows)],
+            blocks=[doc.Table(f"overhead-{group}", doc.CASE, columns, rows)],
             folded=place > 0,
         )
         for place, (group, rows) in enumerate(groups.items())
@@ -368,7 +357,7 @@ def overhead(report: Report) -> Iterator[Section]:
     if below:
         opening = ("overhead", "Binding overhead", [LEADS["overhead"].format(floor=report.floor)])
         finding = _added(report)
-        yield Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
+        yield doc.Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
 
 
 def _added(report: Report) -> str:
@@ -384,7 +373,7 @@ def _added(report: Report) -> str:
     return ", ".join(f"{name} {100 * middle[name]:+.0f} %".replace("-", fmt.MINUS) for name in ends)
 
 
-def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[Cell]:
+def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[doc.Cell]:
     """The floor's time, then each runner's time above it; nothing where no runner has one."""
     cells = {cell.runner: cell for cell in case.cells}
     base = cells.get(floor or "")
@@ -392,11 +381,11 @@ def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[C
     if base is None or base.time is None or not over:
         return
     top = max(max(each.value, each.high or each.value) for each in over)
-    yield Cell(fmt.time(base.time)[0], value=base.time)
+    yield doc.Cell(fmt.time(base.time)[0], value=base.time)
     yield from (above(cells.get(name), top) for name in runners)
 
 
-def above(cell: Measured | None, top: float) -> Cell:
+def above(cell: Measured | None, top: float) -> doc.Cell:
     """Time above the floor, with a bar whose full length is `top`, in ns; a negative one has no
     length but keeps its number."""
     if cell is None or cell.overhead is None:
@@ -405,7 +394,7 @@ def above(cell: Measured | None, top: float) -> Cell:
     text, bounds = fmt.difference(over)
     low = over.value if over.low is None else over.low
     ends = (low, over.value, over.high or over.value)
-    return Cell(
+    return doc.Cell(
         text,
         mark=mark(verdict) if verdict else None,
         style=verdict.style if verdict else "",
@@ -428,10 +417,10 @@ MACHINE = 6
 def document(
     report: Report,
     facts: list[tuple[str, str]],
-    sections: list[Section],
-    reading: list[Block],
+    sections: list[doc.Section],
+    reading: list[doc.Block],
     finding: str = "",
-) -> Document:
+) -> doc.Document:
     """The report around the `sections` of its kind; `reading` says how to read them, `finding` what
     came out, where no sentence of the headline alone does."""
     trust = list(sentences.trust(report))
@@ -439,16 +428,16 @@ def document(
     others = [sentences.statement(each) for each in report.headline if each not in amiss]
     done, planned = report.blocks_complete, report.blocks_planned
     blocks = counted(done, "block") if done == planned else f"{done} of {planned} blocks"
-    return Document(
+    return doc.Document(
         title=report.title,
         created=report.created,
         version=report.sqlitmus_version,
         headline=[*filter(None, [finding]), *others],
         facts=[("suite", report.suite), ("", blocks), *facts],
         notices=[
-            *(Notice(sentences.statement(each), "absent") for each in amiss),
+            *(doc.Notice(sentences.statement(each), "absent") for each in amiss),
             *(
-                Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
+                doc.Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
                 for notice in report.notices
             ),
         ],
@@ -461,9 +450,9 @@ def document(
         ],
         foot=[
             *reading,
-            Code(report.rerun, "Run again"),
-            Paragraph(symbols.selftest(report), "dim"),
-            Paragraph(
+            doc.Code(report.rerun, "Run again"),
+            doc.Paragraph(symbols.selftest(report), "dim"),
+            doc.Paragraph(
                 f"sqlitmus {report.sqlitmus_version} · run {report.run} · seed {report.seed}", "dim"
             ),
         ],
@@ -475,22 +464,22 @@ def document(
     )
 
 
-def verdicts(report: Report, figure: str, count: int | None = None) -> list[Block]:
+def verdicts(report: Report, figure: str, count: int | None = None) -> list[doc.Block]:
     """The verdicts' symbols, what a `figure` is, and how verdicts were corrected, of which there
     are `count` where they are not those within cases."""
     text = f"{figure}; brackets are 95 % intervals. {symbols.correction(report, count)}"
-    return [Legend(symbols.verdicts()), Paragraph(text, "dim")]
+    return [doc.Legend(symbols.verdicts()), doc.Paragraph(text, "dim")]
 
 
-def _problems(report: Report) -> Iterator[Section]:
+def _problems(report: Report) -> Iterator[doc.Section]:
     """Cells that answered wrongly or failed, and runners that are not here."""
     rows = [
-        Row(
-            Head(case.id),
+        doc.Row(
+            doc.Head(case.id),
             [
-                Cell(cell.runner),
-                Cell(symbols.OUTCOMES[cell.outcome].label, style="bad"),
-                Cell(cell.reason or ""),
+                doc.Cell(cell.runner),
+                doc.Cell(symbols.OUTCOMES[cell.outcome].label, style="bad"),
+                doc.Cell(cell.reason or ""),
             ],
         )
         for case in report.cases
@@ -498,18 +487,18 @@ def _problems(report: Report) -> Iterator[Section]:
         if cell.outcome in ("wrong", "failed")
     ]
     columns = [
-        RUNNER,
-        Column("outcome", "outcome", "text"),
-        Column("reason", "reason", "text"),
+        doc.RUNNER,
+        doc.Column("outcome", "outcome", "text"),
+        doc.Column("reason", "reason", "text"),
     ]
     if rows:
-        table = Table("problems", CASE, columns, rows)
+        table = doc.Table("problems", doc.CASE, columns, rows)
         finding = counted(len(rows), "cell")
-        yield Section("problems", "Wrong or failed", blocks=[table], finding=finding)
-    gone: list[Block] = [
-        Paragraph(f"{runner.name} is not here. {runner.missing}", "problem")
+        yield doc.Section("problems", "Wrong or failed", blocks=[table], finding=finding)
+    gone: list[doc.Block] = [
+        doc.Paragraph(f"{runner.name} is not here. {runner.missing}", "problem")
         for runner in report.runners
         if runner.missing
     ]
     if gone:
-        yield Section("missing", "Not here", blocks=gone)
+        yield doc.Section("missing", "Not here", blocks=gone)

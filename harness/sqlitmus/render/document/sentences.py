@@ -12,16 +12,8 @@ from typing import Any
 from sqlitmus.render.document import decision
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
+from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.recommendation import (
-    Advice,
-    Counsel,
-    Effect,
-    Recommendation,
-    Setting,
-    Tried,
-    Weighed,
-)
 from sqlitmus.results.report import (
     Agreed,
     Broken,
@@ -43,7 +35,7 @@ from sqlitmus.vocabulary.text import by_value, counted, listed, some
 from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
 # What is said of the settings of which this is the upshot; no more than one sentence each.
-_SAID: dict[Counsel, str] = {
+_SAID: dict[recommendation.Counsel, str] = {
     "set it": "Worth setting: {}.",
     "your decision": "Your decision, because a commit then promises less: {}.",
     "both": "Helps some queries and hurts others: {}.",
@@ -55,7 +47,7 @@ _SAID: dict[Counsel, str] = {
 }
 
 
-def sentences(advice: Advice) -> list[str]:
+def sentences(advice: recommendation.Advice) -> list[str]:
     """What the first screen says, a sentence for each upshot that a setting has."""
     margin = f"{100 * advice.margin:g} %"
     parts: list[str] = []
@@ -66,7 +58,7 @@ def sentences(advice: Advice) -> list[str]:
     return parts
 
 
-def best(advice: Advice) -> str:
+def best(advice: recommendation.Advice) -> str:
     """What is worth setting and by how much it helps where it does most, or else the first upshot
     that any setting has: one sentence of a few settings."""
     for counsel, text in _SAID.items():
@@ -81,22 +73,26 @@ def best(advice: Advice) -> str:
     return ""
 
 
-def _most(setting: Setting, effect: Effect) -> tuple[Tried, Interval] | None:
+def _most(
+    setting: recommendation.Setting, effect: recommendation.Effect
+) -> tuple[recommendation.Tried, Interval] | None:
     """Where it helps or hurts most."""
     timed = [(tried, tried.contrast.ratio) for tried in setting.of(effect) if tried.contrast]
     sign = 1 if effect == "helps" else -1
     return min(timed, key=lambda pair: sign * pair[1].value, default=None)
 
 
-def _at_best(tried: Tried, ratio: Interval) -> str:
+def _at_best(tried: recommendation.Tried, ratio: Interval) -> str:
     """` (scans large 0.66×)`."""
     where = " ".join(filter(None, (tried.group, tried.database)))
     return f" ({where} {fmt.ratio(ratio)[0]})"
 
 
-def _named(setting: Setting, counsel: Counsel) -> str:
+def _named(setting: recommendation.Setting, counsel: recommendation.Counsel) -> str:
     """The setting, and by how much it helps or hurts where it does so most."""
-    effects: list[Effect] = ["helps", "hurts"] if counsel in ("both", "leave it") else ["helps"]
+    effects: list[recommendation.Effect] = (
+        ["helps", "hurts"] if counsel in ("both", "leave it") else ["helps"]
+    )
     amounts: list[str] = []
     for tried, value in filter(None, (_most(setting, effect) for effect in effects)):
         database = f" ({tried.database})" if tried.database else ""
@@ -105,7 +101,6 @@ def _named(setting: Setting, counsel: Counsel) -> str:
 
 
 # A notice as a sentence.
-
 
 NOTICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 # How names, and values by name, are written.
@@ -194,11 +189,11 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
             return f"It depends on the machine: {some(pairs)}."
         case Recorded():
             return about.text
-        case Recommendation():
+        case recommendation.Recommendation():
             return " ".join(decision.workload_sentences(about))
-        case Weighed():
+        case recommendation.Weighed():
             return " ".join(decision.choice_sentences(about.choices[0], about))
-        case Advice():
+        case recommendation.Advice():
             return " ".join(sentences(about))
 
 
@@ -213,8 +208,15 @@ def group(ordered: Group) -> str:
 def so_far(report: Report) -> str:
     """Where a run stands, in a line: who is ahead or, until there are verdicts, what each takes."""
     block = f"block {report.blocks_complete} of {report.blocks_planned}"
-    decided = next((a for a in report.headline if isinstance(a, Weighed | Recommendation)), None)
-    choice = decided.choices[0] if isinstance(decided, Weighed) else decided
+    decided = next(
+        (
+            a
+            for a in report.headline
+            if isinstance(a, recommendation.Weighed | recommendation.Recommendation)
+        ),
+        None,
+    )
+    choice = decided.choices[0] if isinstance(decided, recommendation.Weighed) else decided
     amounts = decision.amounts(choice) if choice and choice.costs else None
     if any(isinstance(about, FewBlocks) for about in report.headline):
         amounts = amounts or _means(report)

@@ -8,21 +8,7 @@ from typing import Any, TypeVar
 
 from sqlitmus.render.document import decision, parts, symbols
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import (
-    CASE,
-    RUNNER,
-    Block,
-    Cell,
-    Chart,
-    ChartKind,
-    Column,
-    Document,
-    Head,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document import model as doc
 from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval
@@ -36,7 +22,7 @@ MOST_ROWS = 16
 Said = TypeVar("Said", Recommendation, Weighed)
 
 
-def build(report: Report) -> Document:
+def build(report: Report) -> doc.Document:
     """The document of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
     mix, uses = _said(report, Recommendation), _said(report, Weighed)
@@ -51,7 +37,7 @@ def build(report: Report) -> Document:
         parts.verdicts(report, "Numbers are time over the reference's time"),
         "" if mix or uses else _finding(report),
     )
-    under_load = Chart("loads", report) if any(map(offered, report.tails)) else None
+    under_load = doc.Chart("loads", report) if any(map(offered, report.tails)) else None
     ranked = [table for section in [*workload, *presets] for table in section.tables()]
     # a decision, and of which calls; without one, each group, which the tables say
     sentences = 2 if mix or uses else 1
@@ -60,7 +46,7 @@ def build(report: Report) -> Document:
     return replace(document, answer=answer, picture=under_load, brief=brief)
 
 
-def _whole(report: Report, cases: Section) -> Iterator[Table]:
+def _whole(report: Report, cases: doc.Section) -> Iterator[doc.Table]:
     """All cases as one table for a brief text, or the means of groups in place of many."""
     groups = [*cases.tables()]
     rows = [row for table in groups for row in table.rows]
@@ -70,7 +56,9 @@ def _whole(report: Report, cases: Section) -> Iterator[Table]:
             yield from (replace(table, title=title, matrix=True) for table in section.tables())
     elif groups:
         columns = [replace(each, wide=each.id == report.floor) for each in groups[0].columns]
-        yield Table("matrix", CASE, columns, rows, title=f"{cases.title}, by case", matrix=True)
+        yield doc.Table(
+            "matrix", doc.CASE, columns, rows, title=f"{cases.title}, by case", matrix=True
+        )
 
 
 def _finding(report: Report) -> str:
@@ -104,25 +92,25 @@ def _said(report: Report, kind: type[Said]) -> Said | None:
     return next((each for each in report.headline if isinstance(each, kind)), None)
 
 
-def _summary(report: Report) -> list[Section]:
+def _summary(report: Report) -> list[doc.Section]:
     """Geometric means: a row per runner, a column per group."""
     means = group_means(report)
     if not means:
         return []
     named = {group for group, _ in means}
     groups = [group for group in report.groups if group in named]
-    rows: list[Row] = []
+    rows: list[doc.Row] = []
     for runner in report.runners:
         mine = [means.get((group, runner.name)) for group in groups]
         if any(mine):
-            rows.append(Row(Head(runner.name), [*map(symbols.mean, mine)], key=runner.name))
-    columns = [Column(group, group) for group in groups]
-    table = Table("means", RUNNER, columns, rows)
+            rows.append(doc.Row(doc.Head(runner.name), [*map(symbols.mean, mine)], key=runner.name))
+    columns = [doc.Column(group, group) for group in groups]
+    table = doc.Table("means", doc.RUNNER, columns, rows)
     lead = (
         f"Geometric mean of time relative to {report.reference}, of groups of several cases; "
         f"below 1 is faster. {symbols.LEADS['together']}"
     )
-    return [Section(SUMMARY, "Summary", [lead], [table])]
+    return [doc.Section(SUMMARY, "Summary", [lead], [table])]
 
 
 def group_means(report: Report) -> dict[tuple[str, str], Standing]:
@@ -134,38 +122,41 @@ def group_means(report: Report) -> dict[tuple[str, str], Standing]:
     }
 
 
-def matrix(report: Report) -> Section:
+def matrix(report: Report) -> doc.Section:
     """Every case by group: the reference's time, then each other runner's ratio to it."""
-    groups: dict[str, list[Row]] = {group: [] for group in report.groups}
+    groups: dict[str, list[doc.Row]] = {group: [] for group in report.groups}
     names = [r.name for r in report.runners]
     names.sort(key=lambda name: name != report.reference)
     for case, head in headed(report.cases):
         measured = {cell.runner: cell for cell in case.cells}
         compared = case.comparisons.against(report.reference)
         cells = [symbols.against(measured.get(name), compared.get(name)) for name in names]
-        groups.setdefault(case.group, []).append(Row(head, cells, key=head.link[2:]))
-    columns = [Column(name, name) for name in names]
+        groups.setdefault(case.group, []).append(doc.Row(head, cells, key=head.link[2:]))
+    columns = [doc.Column(name, name) for name in names]
     sections = [
-        Section(ident, group, blocks=[Table(ident, CASE, columns, rows, matrix=True)])
+        doc.Section(ident, group, blocks=[doc.Table(ident, doc.CASE, columns, rows, matrix=True)])
         for group, rows in groups.items()
         if rows
         for ident in [f"matrix-{group}"]
     ]
     lead = f"Times of {report.reference}, and of the others their ratio to it; below 1 is faster."
     title = f"Time relative to {report.reference}"
-    return Section("matrix", title, [lead], [Chart("matrix", report)], sections, nav="Matrix")
+    return doc.Section(
+        "matrix", title, [lead], [doc.Chart("matrix", report)], sections, nav="Matrix"
+    )
 
 
-def scatter(report: Report) -> Section:
+def scatter(report: Report) -> doc.Section:
     """Two runners against each other, for a format in which they can be chosen."""
     title = "Two runners against each other"
-    return Section("scatter", title, blocks=[Chart("scatter", report)], detail=True, nav=None)
+    return doc.Section(
+        "scatter", title, blocks=[doc.Chart("scatter", report)], detail=True, nav=None
+    )
 
 
 # Latencies under load: what they are, who waited how long, and what is not to be compared.
 
-
-OVER_TIME: dict[ChartKind, str] = {
+OVER_TIME: dict[doc.ChartKind, str] = {
     "wal": "The write-ahead log's size",
     "resident": "The process's memory",
 }
@@ -173,16 +164,16 @@ EMPTY = {"", fmt.percent(0)}
 LATE = "the load generator fell behind; not ranked"
 
 
-def tails_section(report: Report) -> list[Section]:
+def tails_section(report: Report) -> list[doc.Section]:
     """The section of all such cases; none where no latencies were recorded."""
     if not report.tails:
         return []
     below = [
-        Section(f"tails-{case.case}", tails_name(case), list(tails_said(case)), _blocks(case))
+        doc.Section(f"tails-{case.case}", tails_name(case), list(tails_said(case)), _blocks(case))
         for case in report.tails
     ]
     name, finding = "Latencies under load", _quickest(report)
-    return [Section("tails", name, [symbols.LEADS["tails"]], sections=below, finding=finding)]
+    return [doc.Section("tails", name, [symbols.LEADS["tails"]], sections=below, finding=finding)]
 
 
 def _quickest(report: Report) -> str:
@@ -207,12 +198,12 @@ def offered(case: Tails) -> float | None:
     return max(rates, default=None) if case.planned else None
 
 
-def _blocks(case: Tails) -> list[Block]:
-    blocks: list[Block] = [Chart("tails", case), _tails_table(case)]
+def _blocks(case: Tails) -> list[doc.Block]:
+    blocks: list[doc.Block] = [doc.Chart("tails", case), _tails_table(case)]
     for kind, what in OVER_TIME.items():
         if any(getattr(cell, kind) for cell in case.cells):
             text = f"{what} over time, in the block whose largest is the median one."
-            blocks += [Paragraph(text, "dim"), Chart(kind, case)]
+            blocks += [doc.Paragraph(text, "dim"), doc.Chart(kind, case)]
     return blocks
 
 
@@ -251,19 +242,19 @@ def tails_said(case: Tails) -> Iterator[str]:
         )
 
 
-def _tails_table(case: Tails) -> Table:
+def _tails_table(case: Tails) -> doc.Table:
     """Least p99 first; only columns that any cell has something in."""
     ordered = sorted(case.cells, key=lambda cell: (cell.late, cell.p99.value if cell.p99 else 0))
     rows = [[read(cell) for read in _LATENCIES.values()] for cell in ordered]
     filled = [place for place, cells in enumerate(zip(*rows, strict=True))
               if any(cell.text not in EMPTY for cell in cells)]  # fmt: skip
     columns = list(_LATENCIES)
-    return Table(
+    return doc.Table(
         f"tails-{case.case}",
-        RUNNER,
+        doc.RUNNER,
         [columns[place] for place in filled],
         [
-            Row(Head(cell.runner), [row[place] for place in filled])
+            doc.Row(doc.Head(cell.runner), [row[place] for place in filled])
             for cell, row in zip(ordered, rows, strict=True)
         ],
     )
@@ -271,28 +262,30 @@ def _tails_table(case: Tails) -> Table:
 
 def _of(
     value: Interval | float | None, write: Callable[[Any], str | tuple[str, str]] = fmt.time
-) -> Cell:
+) -> doc.Cell:
     if value is None:
-        return Cell()
+        return doc.Cell()
     text = write(value)
-    return Cell(text, value=value) if isinstance(text, str) else Cell(*text, value=value)
+    return doc.Cell(text, value=value) if isinstance(text, str) else doc.Cell(*text, value=value)
 
 
-_LATENCIES: dict[Column, Callable[[Tail], Cell]] = {
-    Column("rate", "a second"): lambda cell: _of(cell.rate, fmt.rate),
-    Column("p50", "p50"): lambda cell: _of(cell.p50),
-    Column("p99", "p99"): lambda cell: _of(cell.p99),
-    Column("p999", "p99.9"): lambda cell: _of(cell.p999),
-    Column("longest", "max"): lambda cell: _of(cell.longest),
-    Column("most", "max of all blocks", wide=True): lambda cell: _of(cell.most, fmt.duration),
-    Column("writer", "background thread, p99"): lambda cell: _of(cell.writer_p99),
-    Column("busy", "busy"): lambda cell: _of(cell.busy, fmt.percent),
-    Column("unfair", "slowest over fastest connection"): lambda cell: _of(cell.unfair, fmt.ratio),
-    Column("wal", "largest WAL"): lambda cell: _of(cell.wal_most, _rounded_size),
-    Column("timer_p99", "timer late, p99"): lambda cell: _of(cell.timer_p99),
-    Column("timer_longest", "timer late, max"): lambda cell: _of(cell.timer_longest),
-    Column("growth", "memory per million operations"): lambda cell: _of(cell.growth, _more),
-    Column("remark", "", "text"): lambda cell: Cell(LATE if cell.late else ""),
+_LATENCIES: dict[doc.Column, Callable[[Tail], doc.Cell]] = {
+    doc.Column("rate", "a second"): lambda cell: _of(cell.rate, fmt.rate),
+    doc.Column("p50", "p50"): lambda cell: _of(cell.p50),
+    doc.Column("p99", "p99"): lambda cell: _of(cell.p99),
+    doc.Column("p999", "p99.9"): lambda cell: _of(cell.p999),
+    doc.Column("longest", "max"): lambda cell: _of(cell.longest),
+    doc.Column("most", "max of all blocks", wide=True): lambda cell: _of(cell.most, fmt.duration),
+    doc.Column("writer", "background thread, p99"): lambda cell: _of(cell.writer_p99),
+    doc.Column("busy", "busy"): lambda cell: _of(cell.busy, fmt.percent),
+    doc.Column("unfair", "slowest over fastest connection"): lambda cell: _of(
+        cell.unfair, fmt.ratio
+    ),
+    doc.Column("wal", "largest WAL"): lambda cell: _of(cell.wal_most, _rounded_size),
+    doc.Column("timer_p99", "timer late, p99"): lambda cell: _of(cell.timer_p99),
+    doc.Column("timer_longest", "timer late, max"): lambda cell: _of(cell.timer_longest),
+    doc.Column("growth", "memory per million operations"): lambda cell: _of(cell.growth, _more),
+    doc.Column("remark", "", "text"): lambda cell: doc.Cell(LATE if cell.late else ""),
 }
 
 

@@ -110,7 +110,6 @@ def selftest(report: Report) -> str:
 
 # Figures, outcomes and verdicts as cells of a table.
 
-
 NONE = Cell("\u2013", style="un")
 Write = Callable[[Interval], tuple[str, str]]
 

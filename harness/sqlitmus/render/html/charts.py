@@ -164,7 +164,6 @@ def joined(points: Sequence[tuple[float, float]]) -> str:
 
 # Lines on two axes, as one template draws them; no markup.
 
-
 Tick = tuple[float, str]
 Place = tuple[float, float]
 Box = tuple[int, int, int, int]  # left, top, right, bottom

@@ -43,7 +43,6 @@ def ends_of(interval: Interval) -> tuple[float, float]:
 
 # Histograms.
 
-
 HISTOGRAM_BOX = (8, 6, 242, 62)
 BINS = 78
 TICKS = 5
@@ -109,7 +108,6 @@ def said(cell: Latencies) -> str:
 
 
 # Percentile curves, and the size of a log or of memory over time; no markup.
-
 
 TAIL_SIZE = (540, 240)
 TAIL_BOX = (60, 12, 408, 200)
@@ -236,7 +234,6 @@ def sizes(
 
 # p99 at each offered load: one panel for a desk, one for a phone; no markup.
 
-
 Load = tuple[float, Tails]
 Width = Literal["wide", "narrow"]
 LOADS: dict[Width, tuple[tuple[int, int], Box]] = {
@@ -337,7 +334,6 @@ def planned(rate: float) -> str:
 
 # Throughput over numbers of workers: a small panel per runtime; no markup.
 
-
 SCALING_SIZE = (250, 190)
 SCALING_BOX = (44, 12, 238, 160)
 
@@ -396,7 +392,6 @@ def _ideal(curve: Curve, most: int, high: float) -> list[tuple[float, float]]:
 
 
 # Lines over a number of threads; no markup.
-
 
 THREAD_SIZE = (340, 230)
 THREAD_BOX = (52, 12, 328, 196)

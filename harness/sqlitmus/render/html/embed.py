@@ -6,18 +6,10 @@ from math import floor, isfinite, log, log10
 from typing import Any, TypeVar
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import symbols
 from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
 from sqlitmus.render.document.parts import in_words, varying
 from sqlitmus.render.document.ranking import APART, LIMITS, again_command
-from sqlitmus.render.document.symbols import (
-    ABSENT,
-    DOUBTED,
-    LEVELS,
-    OUTCOMES,
-    STEADINESS,
-    phrase,
-    worded,
-)
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.ranking import Comparisons, place
@@ -181,7 +173,6 @@ def _brief(value: float | None) -> float | None:
 
 # No key is repeated per cell or pair, and a case has columns of the runners that have a time in it.
 
-
 T = TypeVar("T")
 LOG_UNIT = 1e6
 CODES: dict[Verdict | None, str] = {None: " ", **{verdict: verdict.letter for verdict in Verdict}}
@@ -211,11 +202,16 @@ def page_data(report: Report) -> dict[str, Any]:
             for of in figures.FIGURES
         ],
         "verdicts": {
-            v.letter: [worded(v, report), v.symbol, v.style, v.opposite.letter] for v in Verdict
+            v.letter: [symbols.worded(v, report), v.symbol, v.style, v.opposite.letter]
+            for v in Verdict
         },
-        "outcomes": {w.code: [w.label, w.meaning] for w in (*OUTCOMES.values(), ABSENT)},
-        "steadiness": {of: [meaning, of in DOUBTED] for of, meaning in STEADINESS.items()},
-        "levels": LEVELS,
+        "outcomes": {
+            w.code: [w.label, w.meaning] for w in (*symbols.OUTCOMES.values(), symbols.ABSENT)
+        },
+        "steadiness": {
+            of: [meaning, of in symbols.DOUBTED] for of, meaning in symbols.STEADINESS.items()
+        },
+        "levels": symbols.LEVELS,
         "steps": charts.RATIO_STEPS,
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "standings": standings(report, index),
@@ -256,7 +252,9 @@ def case_data(case: Case, index: dict[str, int], varies: list[str]) -> dict[str,
         "varies": varies,
         "metric": case.metric,
         "unit": case.unit,
-        "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
+        "outcomes": "".join(
+            symbols.OUTCOMES[c.outcome].code if c else symbols.ABSENT.code for c in cells
+        ),
         "why": of_each(cells, lambda cell: None if cell.outcome == "ok" else cell.reason),
         "apart": of_each(cells, lambda cell: cell.apart and [cell.apart, cell.reason]),
         "steady": of_each(cells, lambda cell: cell.steadiness),
@@ -293,7 +291,7 @@ def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
         difference = fmt.percent(case.detectable)
         sentences.append(f"This case finds differences of {difference} with 80 % power.")
     if case.canary:
-        again = f"{case.canary.reference} a second time took {phrase(case.canary)}"
+        again = f"{case.canary.reference} a second time took {symbols.phrase(case.canary)}"
         sentences.append(f"A/A control: {again}.")
     syncs, pragmas = in_words(case), with_keys(case.pragmas) if "profile" in case.axes else {}
     return {
@@ -309,7 +307,7 @@ def card(case: Case, index: Mapping[str, int]) -> dict[str, Any]:
         "work": case.work,
         "commands": {index[cell.runner]: cell.command for cell in case.cells if cell.command},
         "evidence": [
-            (cell.runner, OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
+            (cell.runner, symbols.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
             for cell in case.cells
             if cell.outcome in {"wrong", "failed"}
         ],

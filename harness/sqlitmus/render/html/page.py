@@ -126,7 +126,6 @@ def printed(
 # The merged report as one HTML file: the machines side by side, and each one's own page packed
 # inside.
 
-
 LIMIT = 3_000_000
 RESERVE = 100_000
 # What all rows may take of the page, in bytes; the machines' own pages get the rest.
@@ -178,7 +177,6 @@ def render_merged(report: MergedReport, pages: Sequence[bytes]) -> str:
 
 
 # The column of pictures in a table: its axis, and what is drawn in each row; no markup.
-
 
 MACHINE_WIDTH = 150
 WIDEST = 4.0

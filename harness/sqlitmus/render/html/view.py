@@ -164,7 +164,6 @@ def group_views(report: Report) -> list[GroupView]:
 
 # Readings of the machine over the blocks, as bars.
 
-
 WIDTH = 10
 HEIGHT = 30
 
