@@ -275,20 +275,16 @@ class Claim(Model):
         """Those of all groups."""
         return [row for group in self.groups for row in group.rows]
 
-    def decided(self) -> "Claim":
+    def with_key_rows(self) -> "Claim":
         """The claim with the rows that decide it, and what is not testable; without its tables."""
         if not any(row.key for row in self.rows):
             return self
-        rows = [[row for row in g.rows if row.key or row.untestable] for g in self.groups]
-        each = zip(self.groups, rows, strict=True)
-        groups = [group.model_copy(update={"rows": some}) for group, some in each if some]
-        evidence = self.evidence
-        if evidence:
-            names = {name for group in groups for row in group.rows for name in row.theirs or ()}
-            programs = {name: of for name, of in evidence.programs.items() if name in names}
-            evidence = evidence.model_copy(update={"programs": programs})
-        changes = {"groups": groups, "evidence": evidence, "tables": []}
-        return self.model_copy(update=changes)
+        groups = [
+            group.model_copy(update={"rows": rows})
+            for group in self.groups
+            if (rows := [row for row in group.rows if row.key or row.untestable])
+        ]
+        return self.model_copy(update={"groups": groups, "tables": []})
 
     def compared(
         self, cores: int | None = None

@@ -188,7 +188,7 @@ def claims(
     if not chosen:
         raise UsageError(f"{folder}: there is no claim")
     if key:
-        chosen = [claim.decided() for claim in chosen]
+        chosen = [claim.with_key_rows() for claim in chosen]
     if list_:
         _list(chosen, as_json=json_)
         return

@@ -64,10 +64,10 @@ def claim(**more: object) -> Claim:
         "licence": "MIT",
         "files": {"run/bench.js": hashlib.sha256(SCRIPT.encode()).hexdigest()},
         "setup": [{"command": ["{node}", "seed"], "prints": "", "folder": "run"}],
-        "programs": {"new": program("new"), "old": program("old")},
+        "programs": {name: program(name) for name in ("new", "old", "named by no row")},
         **more,
     }
-    group = claim_runs.group(claim_runs.row("same"))
+    group = claim_runs.group(claim_runs.row("same", theirs=("old", "new")))
     return Claim.model_validate(claim_runs.claim(group, evidence=evidence))
 
 

@@ -42,7 +42,8 @@ TIMEOUT_S = 600.0
 
 
 class Authors:
-    """The programs of those `claims` that have a folder in `sources`, in copies below `scratch`.
+    """The programs that rows of `claims` name, of the claims that have a folder in `sources`, in
+    copies below `scratch`.
 
     Raises NotFit where a folder no longer holds what its claim pins, a tool is missing, or the
     set-up of a copy fails.
@@ -60,9 +61,10 @@ class Authors:
         self._programs: dict[str, tuple[Program, Path, dict[str, str]]] = {}
         for claim in claims:
             if claim.evidence and claim.name in sources:
-                self._prepare(claim.name, claim.evidence, Path(sources[claim.name]))
+                named = {program for row in claim.rows for program in row.theirs or ()}
+                self._prepare(claim.name, claim.evidence, named, Path(sources[claim.name]))
 
-    def _prepare(self, name: str, evidence: Evidence, source: Path) -> None:
+    def _prepare(self, name: str, evidence: Evidence, named: set[str], source: Path) -> None:
         if wrong := [*evidence.differences(source)]:
             raise NotFit(f"{source}, the source of the claim {name}: {'; '.join(wrong)}")
         here = self._scratch / f"authors-{name}"
@@ -83,7 +85,7 @@ class Authors:
             if made.problem:
                 raise NotFit(f"the authors' program for the claim {name}: set-up: {made.problem}")
         for program, each in evidence.programs.items():
-            if self._has_tools(each):
+            if program in named and self._has_tools(each):
                 self._programs[f"{name}/{program}"] = each, here, environment
 
     def block(self, number: int, seed: int) -> dict[str, Authored]:

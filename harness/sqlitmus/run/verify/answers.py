@@ -237,17 +237,18 @@ def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> 
     names = [*dict.fromkeys(new)]
     if len(new) < LEAST_BESIDE or min(len(names), system.usable()) < 2:
         return
-    # Forks build no fixture that another is about to read.
-    files = {(c.fixture, c.journal_mode, c.variant.encoding, c.page_size): c for c in cases}
-    builds = [partial(_build, case) for case in files.values() if case.fixture]
-    _at_once(context, cells, builds, "fixture")
+    # Each fixture is built in one fork, before another one reads it.
+    fixtures = dict.fromkeys(case.fixture for case in cases if case.fixture)
+    _at_once(context, cells, [partial(_build, cases, name) for name in fixtures], "fixture")
     _at_once(context, cells, [partial(_ask, case) for case in cases], "case")
     _at_once(context, cells, [partial(_verify_all, cases, cells, name) for name in names], "runner")
 
 
-def _build(case: PlannedCase, context: Context) -> None:
-    with suppress(NotFit):
-        context.invocations.fixtures.of(case)
+def _build(cases: list[PlannedCase], name: str, context: Context) -> None:
+    """Build the files of the fixture `name` for all cases on it."""
+    for case in (case for case in cases if case.fixture == name):
+        with suppress(NotFit):
+            context.invocations.fixtures.of(case)
 
 
 def _ask(case: PlannedCase, context: Context) -> None:
