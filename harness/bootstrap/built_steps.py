@@ -13,7 +13,7 @@ from bootstrap.step import Entry, Step
 
 # variables that change what these compilers make
 RUST_VARIABLES = ("RUSTFLAGS", "CC", "CFLAGS", "LIBSQLITE3_FLAGS")
-CRATE_FILES = {"Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml"}
+CRATE_FILES = {"Cargo.toml", "Cargo.lock", "build.rs", "lock.rs", "rust-toolchain.toml"}
 DOTNET_VARIABLES = ("MicrosoftDataSqliteVersion", "SQLitePCLRawVersion")
 DOTNET_SOURCES = {".cs", ".csproj", ".props", ".targets", ".json", ".config"}
 DOTNET_NOT_BUILT = {"bin", "obj", "tests"}

@@ -1,9 +1,11 @@
-"""The Rust runners with other builds of SQLite, compiled only when a recipe asks for them."""
+"""The Rust runners with other builds of SQLite, and that of sqlx: compiled only when a recipe asks
+for them.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from bootstrap.built_steps import RUST, install_rust
+from bootstrap.built_steps import RUST, cargo_target, crate_facts, install_crate, install_rust
 from bootstrap.commands import Commands
 from bootstrap.context import Context
 from bootstrap.probe import probe
@@ -62,9 +64,27 @@ def _system_facts(context: Context) -> Mapping[str, str]:
 
 def _make_system(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
     name = "rust-system"
-    options = ("--no-default-features",)  # without the SQLite that comes with the crate
+    # without the SQLite that comes with the crate
+    options = ("--no-default-features", "--features=rusqlite")
     path = install_rust(context, folder, commands, name=name, options=options)
     return {name: Entry(path, _system_version(context))}
+
+
+def _sqlx(context: Context) -> Path:
+    return context.clone / "runners" / "sqlx"
+
+
+def _sqlx_facts(context: Context) -> Mapping[str, str]:
+    # it is compiled with the contract's code of the other Rust runners
+    return {**crate_facts(context, _sqlx(context)), "rust": RUST.facts(context)["sources"]}
+
+
+def _make_sqlx(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
+    name = "rust-sqlx"
+    environ = {**context.environ, "CARGO_TARGET_DIR": str(cargo_target(context, name))}
+    log = context.logs / f"{name}.log"
+    path = install_crate(_sqlx(context), folder, commands, log, "sqlitmus-sqlx", environ)
+    return {name: Entry(path)}
 
 
 RUST_VARIANTS = tuple(_variant(name, flags) for name, flags in VARIANTS.items())
@@ -75,5 +95,14 @@ RUST_SYSTEM = Step(
     _system_facts,
     _make_system,
     tools=("rust-system",),
+    recipe=RECIPE,
+)
+RUST_SQLX = Step(
+    "rust-sqlx",
+    "compiling the Rust runner of sqlx",
+    RUST.blocker,
+    _sqlx_facts,
+    _make_sqlx,
+    tools=("rust-sqlx",),
     recipe=RECIPE,
 )

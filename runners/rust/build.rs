@@ -2,28 +2,20 @@
 
 use std::{env, fs, process::Command};
 
+mod lock;
+
 fn main() {
     println!("cargo:rerun-if-changed=Cargo.lock");
     println!("cargo:rerun-if-changed=build.rs");
     let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock stands beside Cargo.toml");
     for name in ["rusqlite", "libsqlite3-sys"] {
-        let version = locked(&lock, name).expect("both drivers are in Cargo.lock");
+        let version = lock::version(&lock, name);
         let variable = name.to_uppercase().replace('-', "_");
         println!("cargo:rustc-env={variable}_VERSION={version}");
     }
     println!("cargo:rustc-env=RUSTC_VERSION={}", compiler());
     println!("cargo:rustc-env=OPTIMISATION={}", variable("OPT_LEVEL"));
     println!("cargo:rustc-env=BUILD_PROFILE={}", variable("PROFILE"));
-}
-
-/// The version of a package in the text of a lock file.
-fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
-    let entry = lock.split("[[package]]").find(|entry| {
-        let mut lines = entry.lines();
-        lines.any(|line| line == format!("name = \"{name}\""))
-    })?;
-    let line = entry.lines().find(|line| line.starts_with("version = "))?;
-    Some(line.trim_start_matches("version = ").trim_matches('"'))
 }
 
 /// The compiler's bare version: `rustc 1.95.0 (… date)` becomes `1.95.0`.

@@ -6,7 +6,7 @@ from bootstrap.main import needs
 from bootstrap.paths import entry
 from bootstrap.plain_steps import PLAIN
 from bootstrap.step import look
-from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS, VARIANTS
+from bootstrap.variant_steps import RUST_SQLX, RUST_SYSTEM, RUST_VARIANTS, VARIANTS
 from sqlitmus.vocabulary.paths import NOT_YET
 from tests.bootstrap.conftest import Bench
 
@@ -15,7 +15,7 @@ while [ "$1" != --root ]; do shift; done
 mkdir -p "$2/bin"
 echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}; $3" > "$2/bin/sqlitmus-rust"
 """
-ALL = {*VARIANTS, "rust-system", "better-sqlite3"}
+ALL = {*VARIANTS, "rust-system", "rust-sqlx", "better-sqlite3"}
 
 
 def crate(bench: Bench) -> None:
@@ -33,7 +33,7 @@ def test_only_claims_need_them() -> None:
 
 def test_a_claim_that_is_named_needs_its_own_builds_alone() -> None:
     settings = Settings.load()
-    claims = ("threading", "options", "keys")
+    claims = ("threading", "options", "keys", "sqlx")
 
     def builds(*argv: str) -> set[str]:
         return needs(["claims", *argv], settings, claims) & ALL
@@ -41,7 +41,9 @@ def test_a_claim_that_is_named_needs_its_own_builds_alone() -> None:
     assert builds("--blocks", "12") == ALL
     assert builds("keys") == set()
     assert builds("keys", "-r", "rust", "threading") == {"better-sqlite3", "rust-threadsafe2"}
-    assert builds("options") == ALL - {"better-sqlite3", "rust-threadsafe0", "rust-recommended"}
+    others = {"better-sqlite3", "rust-threadsafe0", "rust-recommended", "rust-sqlx"}
+    assert builds("options") == ALL - others
+    assert builds("sqlx") == {"rust-sqlx"}
     assert needs(["claims", "keys"], settings, claims) >= {"npm", "rust", "hyperfine"}
     assert needs(["claims", "keys", "--list"], settings, claims) == {"python"}
 
@@ -70,6 +72,18 @@ def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: Bench) -
     assert path
     assert path.read_text("utf-8") == "; cargo-rust-system; --no-default-features\n"
     assert entry({"rust-system": state}, "rust-system", "rust-system")["version"] == "3.40.1"
+
+
+def test_a_driver_of_another_crate_is_made_again_when_the_contracts_code_changes(
+    bench: Bench,
+) -> None:
+    crate(bench)
+    bench.write("runners/sqlx/src/main.rs", "fn main() {}")
+    first = look(RUST_SQLX, bench.context).folder
+    bench.write("runners/rust/src/main.rs", "fn main() { }")
+    second = look(RUST_SQLX, bench.context).folder
+    bench.write("runners/sqlx/Cargo.lock", "another sqlx")
+    assert len({first, second, look(RUST_SQLX, bench.context).folder}) == 3
 
 
 def test_what_is_not_made_yet_names_the_recipe(bench: Bench) -> None:

@@ -7,7 +7,7 @@ use libsqlite3_sys as ffi;
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::identity::{DriverName, Identity};
+use crate::identity::{DriverFacts, Identity};
 use crate::job::VERSION;
 use crate::support::Features;
 
@@ -29,7 +29,7 @@ struct Sqlite {
 }
 
 /// Describes the runner; needs no connection.
-pub fn describe(driver: DriverName, variant: Option<&str>) -> Description {
+pub fn describe(driver: &DriverFacts, variant: Option<&str>) -> Description {
     Description {
         contract: VERSION,
         identity: Identity::of(driver, variant, &Engine::default(), &[]),
@@ -45,10 +45,16 @@ fn sqlite() -> Sqlite {
         let text = |pointer| CStr::from_ptr(pointer).to_string_lossy().into_owned();
         let options = (0..).map(|number| ffi::sqlite3_compileoption_get(number));
         Sqlite {
-            version: text(ffi::sqlite3_libversion()),
+            version: version(),
             source_id: text(ffi::sqlite3_sourceid()),
             compile_options: options.take_while(|option| !option.is_null()).map(text).collect(),
             threadsafe: ffi::sqlite3_threadsafe(),
         }
     }
+}
+
+/// The version of the SQLite that is linked.
+pub fn version() -> String {
+    // SAFETY: the call needs no connection and returns a static string.
+    unsafe { CStr::from_ptr(ffi::sqlite3_libversion()) }.to_string_lossy().into_owned()
 }

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use rusqlite::types::Value;
-
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::engine::InEffect;
 use crate::failure::Failure;
+use crate::identity::DriverFacts;
 use crate::job::Step;
+use crate::parameters::Parameter;
 use crate::result::PageCache;
 
 /// What operations have produced; the checksum is that of those that have ended.
@@ -30,37 +30,12 @@ impl<S: Sink> Tally<S> {
 }
 
 /// A step compiled for its operation, shape, statement kind and sink.
-pub trait Execution<S> {
+pub trait Executor<S: Sink> {
     /// Performs the execution with this number.
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure>;
-}
 
-/// `in-transaction`.
-pub struct InTransaction<'c, D: Driver>(pub &'c D::Connection);
-
-impl<D: Driver, S: Sink> Execution<S> for InTransaction<'_, D> {
-    #[inline(always)]
-    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
-        tally.sink.integer(D::in_transaction(self.0).into());
-        tally.sink.returned(0);
-        Ok(())
-    }
-}
-
-/// The loop over executions, compiled for each [`Execution`].
-pub trait Executor<S> {
     /// Performs `repeat` executions for each of these operations, which end with them if this is
-    /// their only step.
-    fn run(
-        &mut self,
-        operations: Range<u64>,
-        repeat: u64,
-        alone: bool,
-        tally: &mut Tally<S>,
-    ) -> Result<(), Failure>;
-}
-
-impl<S: Sink, E: Execution<S>> Executor<S> for E {
+    /// their only step. The loop is compiled for each executor.
     fn run(
         &mut self,
         operations: Range<u64>,
@@ -85,6 +60,18 @@ impl<S: Sink, E: Execution<S>> Executor<S> for E {
     }
 }
 
+/// `in-transaction`.
+pub struct InTransaction<'c, D: Driver>(pub &'c D::Connection);
+
+impl<D: Driver, S: Sink> Executor<S> for InTransaction<'_, D> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        tally.sink.integer(D::in_transaction(self.0).into());
+        tally.sink.returned(0);
+        Ok(())
+    }
+}
+
 /// The two transactions that can stand around an operation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Behaviour {
@@ -98,9 +85,10 @@ pub trait Bracket {
 }
 
 /// A rectangular result, for what is read off the clock.
-pub type Table = Vec<Vec<Value>>;
+pub type Table = Vec<Vec<Parameter>>;
 
 pub trait Driver {
+    const FACTS: &'static DriverFacts;
     type Connection;
     type Bracket<'c>: Bracket
     where

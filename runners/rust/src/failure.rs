@@ -38,18 +38,3 @@ impl Failure {
         *self.0
     }
 }
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Failure::from_sqlite(error.to_string(), extended_code(&error))
-    }
-}
-
-/// SQLite's extended result code, where the error is SQLite's.
-pub fn extended_code(error: &rusqlite::Error) -> Option<i32> {
-    match error {
-        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
-        rusqlite::Error::SqlInputError { error: code, .. } => Some(code.extended_code),
-        _ => None,
-    }
-}

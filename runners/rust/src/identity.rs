@@ -6,20 +6,23 @@ use crate::access;
 use crate::engine::Engine;
 use crate::job::Flag;
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DriverName {
-    Rusqlite,
-    Ffi,
-}
-
-impl DriverName {
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "rusqlite" => Some(DriverName::Rusqlite),
-            "ffi" => Some(DriverName::Ffi),
-            _ => None,
-        }
-    }
+/// A driver: how it is called, and what it has of the contract's lists.
+#[derive(Debug)]
+pub struct DriverFacts {
+    /// What follows `--driver=`.
+    pub option: &'static str,
+    pub runner: &'static str,
+    pub name: &'static str,
+    pub version: &'static str,
+    /// Its name in a sentence.
+    pub title: &'static str,
+    pub operations: &'static [&'static str],
+    pub shapes: &'static [&'static str],
+    pub statements: &'static [&'static str],
+    pub bindings: &'static [&'static str],
+    pub flags: &'static [&'static str],
+    pub lacks: &'static [&'static str],
+    pub figures: &'static [&'static str],
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -40,19 +43,24 @@ pub struct Versioned {
 impl Identity {
     /// The identity of a driver whose connections are opened with these engine options and flags;
     /// another build of it is a variant, and another runner.
-    pub fn of(driver: DriverName, variant: Option<&str>, engine: &Engine, flags: &[Flag]) -> Self {
+    pub fn of(
+        driver: &DriverFacts,
+        variant: Option<&str>,
+        engine: &Engine,
+        flags: &[Flag],
+    ) -> Self {
         let build = [
             concat!("profile=", env!("BUILD_PROFILE")),
             concat!("opt-level=", env!("OPTIMISATION")),
         ];
-        let (runner, name, version) = match driver {
-            DriverName::Rusqlite => ("rust", "rusqlite", env!("RUSQLITE_VERSION")),
-            DriverName::Ffi => ("rust-ffi", "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION")),
-        };
         Identity {
-            runner: [Some(runner), variant].into_iter().flatten().collect::<Vec<_>>().join("-"),
+            runner: [Some(driver.runner), variant]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("-"),
             runtime: Versioned { name: "Rust", version: env!("RUSTC_VERSION") },
-            driver: Versioned { name, version },
+            driver: Versioned { name: driver.name, version: driver.version },
             architecture: std::env::consts::ARCH,
             flags: build
                 .into_iter()

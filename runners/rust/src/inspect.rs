@@ -1,13 +1,11 @@
 //! What is read off the clock after the last iteration: proofs, pragmas, engine options and plans.
 
-use rusqlite::types::Value;
-
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Driver, Tally};
 use crate::failure::Failure;
 use crate::job::{Job, Operation, Shape, StatementKind, Step};
-use crate::parameters::Pool;
+use crate::parameters::{Parameter, Pool};
 use crate::result::{Effective, Proof, Work};
 
 const PRAGMAS: [&str; 12] = [
@@ -82,8 +80,8 @@ fn effective<D: Driver>(connection: &D::Connection) -> Result<Effective, Failure
     for name in PRAGMAS {
         let rows = D::query(connection, &format!("PRAGMA {name}"))?;
         let value = match rows.first().and_then(|row| row.first()) {
-            Some(Value::Integer(number)) => Some((*number).into()),
-            Some(Value::Text(text)) => Some(text.as_str().into()),
+            Some(Parameter::Integer(number)) => Some((*number).into()),
+            Some(Parameter::Text(text)) => Some((&**text).into()),
             _ => None,
         };
         effective.pragmas.insert(name.to_owned(), value);
@@ -100,7 +98,7 @@ fn plan<D: Driver>(connection: &D::Connection, step: &Step) -> Result<Vec<String
     let rows = D::query(connection, &format!("EXPLAIN QUERY PLAN {}", step.sql))?;
     // id, parent, notused, detail
     let details = rows.into_iter().filter_map(|mut row| match row.pop() {
-        Some(Value::Text(detail)) => Some(detail),
+        Some(Parameter::Text(detail)) => Some(detail.into()),
         _ => None,
     });
     Ok(details.collect())

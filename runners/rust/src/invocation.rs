@@ -1,26 +1,34 @@
 //! From a job to its result.
 
 use crate::driver::Driver;
-use crate::drivers::{ffi::Ffi, rusqlite::Rusqlite};
 use crate::failure::Failure;
-use crate::identity::{DriverName, Identity};
+use crate::identity::{DriverFacts, Identity};
 use crate::job::{Job, Mode};
 use crate::result::{Report, Work};
 use crate::support;
 use crate::{verify, workers};
 
-/// Performs a job; whatever happens is in the report.
-pub fn perform(job: &Job, driver: DriverName, variant: Option<&str>) -> Report {
+/// A driver that a program can be told to use.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub facts: &'static DriverFacts,
+    pub perform: fn(&Job, Option<&str>) -> Report,
+}
+
+impl Entry {
+    pub const fn of<D: Driver>() -> Self {
+        Entry { facts: D::FACTS, perform: perform::<D> }
+    }
+}
+
+/// Performs a job, in a build of this variant; whatever happens is in the report.
+fn perform<D: Driver>(job: &Job, variant: Option<&str>) -> Report {
     let flags = job.database.as_ref().map_or(&[][..], |database| &database.flags);
-    let identity = Identity::of(driver, variant, &job.connection.engine, flags);
-    if let Some(reason) = support::unsupported(job, driver) {
+    let identity = Identity::of(D::FACTS, variant, &job.connection.engine, flags);
+    if let Some(reason) = support::unsupported(job, D::FACTS) {
         return Report::unsupported(&job.cell, identity, reason);
     }
-    let outcome = match driver {
-        DriverName::Rusqlite => work::<Rusqlite>(job),
-        DriverName::Ffi => work::<Ffi>(job),
-    };
-    match outcome {
+    match work::<D>(job) {
         Ok(work) => Report::ok(&job.cell, identity, work),
         Err(failure) => Report::failed(&job.cell, identity, failure),
     }

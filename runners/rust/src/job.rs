@@ -7,7 +7,7 @@ mod step;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::measure::{Home, Measure, Sequence, Share};
 pub use self::reading::read;
@@ -90,7 +90,7 @@ impl Database {
 }
 
 /// A flag of `sqlite3_open_v2`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flag {
     NoMutex,

@@ -1,12 +1,17 @@
-//! The Rust runners of sqlitmus: one crate, two drivers, one linked SQLite.
+//! The Rust runners of sqlitmus: two drivers on one linked SQLite, and what a crate of another
+//! driver takes ([`command`], [`driver`]).
 //!
 //! `drivers/` holds the hot loops; everything else is the contract around them
 //! (`runners/contract/CONTRACT.md`).
+
+/// SQLite as both this crate and that of another driver link it.
+pub use libsqlite3_sys as sqlite;
 
 pub mod access;
 pub mod allocations;
 pub mod barrier;
 pub mod checksum;
+pub mod command;
 pub mod describe;
 pub mod digest;
 pub mod driver;

@@ -175,7 +175,7 @@ impl Report {
             reason: None,
             error: None,
             identity,
-            sqlite_version: Some(rusqlite::version().to_owned()),
+            sqlite_version: Some(crate::describe::version()),
             work,
             peak_rss_bytes: crate::process::peak_rss_bytes(),
         }

@@ -1,8 +1,10 @@
 //! Jobs as the harness writes them, and what is said of those that cannot be read.
 
 use serde_json::{Value, json};
+use sqlitmus_rust::driver::Driver;
+use sqlitmus_rust::drivers::{ffi::Ffi, rusqlite::Rusqlite};
 use sqlitmus_rust::engine::Engine;
-use sqlitmus_rust::identity::{DriverName, Identity};
+use sqlitmus_rust::identity::Identity;
 use sqlitmus_rust::job::{self, Operation, Shape, StatementKind, Transaction};
 use sqlitmus_rust::parameters::Parameter;
 use sqlitmus_rust::support;
@@ -249,7 +251,7 @@ fn workers_are_unsupported_where_no_mutex_guards_the_library() {
         job["mode"] = json!(mode);
         job["connection"] = json!({"engine": {"threading": "single-thread"}});
         job["measure"]["workers"] = json!(workers);
-        let reason = support::unsupported(&job::read(&job.to_string()).unwrap(), DriverName::Ffi);
+        let reason = support::unsupported(&job::read(&job.to_string()).unwrap(), Ffi::FACTS);
         let expected = workers == 2 || writer;
         assert_eq!(reason.is_some_and(|said| said.contains("2 threads")), expected, "{mode}");
     }
@@ -258,8 +260,8 @@ fn workers_are_unsupported_where_no_mutex_guards_the_library() {
 #[test]
 fn another_build_of_a_driver_is_another_runner() {
     let name = |driver, variant| Identity::of(driver, variant, &Engine::default(), &[]).runner;
-    assert_eq!(name(DriverName::Rusqlite, None), "rust");
-    assert_eq!(name(DriverName::Ffi, Some("threadsafe2")), "rust-ffi-threadsafe2");
+    assert_eq!(name(Rusqlite::FACTS, None), "rust");
+    assert_eq!(name(Ffi::FACTS, Some("threadsafe2")), "rust-ffi-threadsafe2");
 }
 
 #[test]
@@ -270,7 +272,7 @@ fn what_a_driver_does_not_have_is_unsupported() {
         job.pointer_mut(parent).unwrap()[key] = value;
         support::unsupported(&job::read(&job.to_string()).unwrap(), driver)
     };
-    let (rusqlite, ffi) = (DriverName::Rusqlite, DriverName::Ffi);
+    let (rusqlite, ffi) = (Rusqlite::FACTS, Ffi::FACTS);
     let engine = json!({"engine": {"threading": "fast"}});
     assert!(reason("/connection", engine, ffi).unwrap().contains("\"threading\""));
     let engine = json!({"engine": {"threading": "serialized", "memstatus": 0}});

@@ -1,6 +1,6 @@
 //! A step of an operation.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::measure::one;
 use crate::parameters::{Parameters, Pool};
@@ -37,7 +37,7 @@ pub struct Step {
     pub pool: Pool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     Get,
@@ -65,7 +65,7 @@ impl Operation {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
     #[default]

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use sqlitmus_rust::identity::DriverName;
-use sqlitmus_rust::{invocation, job};
-
-pub const DRIVERS: [DriverName; 2] = [DriverName::Rusqlite, DriverName::Ffi];
+pub use sqlitmus_rust::drivers::DRIVERS;
+use sqlitmus_rust::invocation::Entry;
+use sqlitmus_rust::job;
 
 /// A database in a directory of its own, removed afterwards.
 pub struct Fixture(pub PathBuf);
@@ -46,9 +45,9 @@ impl Fixture {
         job
     }
 
-    pub fn perform(&self, driver: DriverName, members: Value) -> Value {
+    pub fn perform(&self, driver: Entry, members: Value) -> Value {
         let job = job::read(&self.job(members).to_string()).unwrap();
-        serde_json::to_value(invocation::perform(&job, driver, None)).unwrap()
+        serde_json::to_value((driver.perform)(&job, None)).unwrap()
     }
 }
 

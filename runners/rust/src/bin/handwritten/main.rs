@@ -12,9 +12,10 @@ use std::{env, fs, io};
 
 use sqlitmus_rust::access::Access;
 use sqlitmus_rust::barrier::released;
+use sqlitmus_rust::drivers::DRIVERS;
 use sqlitmus_rust::engine::Engine;
 use sqlitmus_rust::failure::Failure;
-use sqlitmus_rust::identity::{DriverName, Identity};
+use sqlitmus_rust::identity::{DriverFacts, Identity};
 use sqlitmus_rust::iterations::{Iteration, Iterations};
 use sqlitmus_rust::job::{self, Job, Transaction};
 use sqlitmus_rust::parameters::Parameter;
@@ -51,7 +52,8 @@ fn main() -> ExitCode {
         eprintln!("usage: handwritten --driver=rusqlite|ffi --job FILE");
         return ExitCode::from(2);
     };
-    let driver = driver.strip_prefix("--driver=").and_then(DriverName::parse);
+    let name = driver.strip_prefix("--driver=");
+    let driver = DRIVERS.map(|driver| driver.facts).into_iter().find(|d| Some(d.option) == name);
     let text = fs::read_to_string(file).map_err(|error| error.to_string());
     let job = text.and_then(|text| job::read(&text));
     let (Some(driver), Ok(job)) = (driver, &job) else {
@@ -73,17 +75,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn perform(job: &Job, driver: DriverName) -> Result<Work, Failure> {
+fn perform(job: &Job, driver: &DriverFacts) -> Result<Work, Failure> {
     let database = job.database.as_ref().ok_or_else(|| Failure::new("the job has no database"))?;
     let access = Access::new(job, database);
     let workload = workload(job)?;
     let operations = job.measure.operations_per_iteration;
-    match driver {
-        DriverName::Rusqlite => {
+    match driver.option {
+        "rusqlite" => {
             let connection = wrapped::open(&access)?;
             run(job, wrapped::prepare(&connection, workload, operations)?)
         }
-        DriverName::Ffi => run(job, direct::prepare(&access, workload, operations)?),
+        _ => run(job, direct::prepare(&access, workload, operations)?),
     }
 }
 

@@ -17,12 +17,27 @@ use crate::driver::{Behaviour, Bracket, Driver, Executor, InTransaction, Table, 
 use crate::drivers::files::ReadFile;
 use crate::engine::{self, InEffect};
 use crate::failure::Failure;
+use crate::identity::DriverFacts;
 use crate::job::{Operation, StatementKind, Step};
 use crate::result::PageCache;
 
 pub struct Ffi;
 
 impl Driver for Ffi {
+    const FACTS: &'static DriverFacts = &DriverFacts {
+        option: "ffi",
+        runner: "rust-ffi",
+        name: "libsqlite3-sys",
+        version: env!("LIBSQLITE3_SYS_VERSION"),
+        title: "SQLite's C API",
+        operations: super::OPERATIONS,
+        shapes: &["object", "array", "typed"],
+        statements: &["prepared", "adhoc"],
+        bindings: &["positional", "named"],
+        flags: super::FLAGS,
+        lacks: &["per_operation", "unread"],
+        figures: &["allocated_bytes", "collections", "page_cache"],
+    };
     type Connection = Database;
     type Bracket<'c> = Around<'c>;
 

@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_void};
 use std::slice;
 
 use libsqlite3_sys as ffi;
-use rusqlite::types::Value;
 
 use super::handles::Statement;
 use crate::failure::Failure;
@@ -65,7 +64,7 @@ unsafe fn bind_one(
 }
 
 /// The current row as owned values of their own types; off the clock.
-pub fn owned(statement: &Statement<'_>) -> Vec<Value> {
+pub fn owned(statement: &Statement<'_>) -> Vec<Parameter> {
     let raw = statement.raw();
     let columns = 0..statement.column_count() as c_int;
     columns
@@ -77,14 +76,18 @@ pub fn owned(statement: &Statement<'_>) -> Vec<Value> {
                     length => slice::from_raw_parts(start.cast::<u8>(), length as usize).to_vec(),
                 };
                 match ffi::sqlite3_column_type(raw, column) {
-                    ffi::SQLITE_INTEGER => Value::Integer(ffi::sqlite3_column_int64(raw, column)),
-                    ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_column_double(raw, column)),
+                    ffi::SQLITE_INTEGER => {
+                        Parameter::Integer(ffi::sqlite3_column_int64(raw, column))
+                    }
+                    ffi::SQLITE_FLOAT => Parameter::Real(ffi::sqlite3_column_double(raw, column)),
                     ffi::SQLITE_TEXT => {
                         let text = bytes(ffi::sqlite3_column_text(raw, column).cast());
-                        Value::Text(String::from_utf8_lossy(&text).into_owned())
+                        Parameter::Text(String::from_utf8_lossy(&text).into())
                     }
-                    ffi::SQLITE_BLOB => Value::Blob(bytes(ffi::sqlite3_column_blob(raw, column))),
-                    _ => Value::Null,
+                    ffi::SQLITE_BLOB => {
+                        Parameter::Blob(bytes(ffi::sqlite3_column_blob(raw, column)).into())
+                    }
+                    _ => Parameter::Null,
                 }
             }
         })

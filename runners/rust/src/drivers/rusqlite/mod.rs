@@ -4,7 +4,7 @@ mod executors;
 mod shapes;
 mod sources;
 
-use rusqlite::types::Value;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use self::executors::{All, Compile, Execute, Failing, Get, Iterate, Open, Rows, Run};
@@ -16,12 +16,28 @@ use crate::driver::{Behaviour, Bracket, Driver, Executor, InTransaction, Table, 
 use crate::drivers::files::ReadFile;
 use crate::engine::{self, InEffect};
 use crate::failure::Failure;
+use crate::identity::DriverFacts;
 use crate::job::{Operation, Shape, StatementKind, Step};
+use crate::parameters::Parameter;
 use crate::result::PageCache;
 
 pub struct Rusqlite;
 
 impl Driver for Rusqlite {
+    const FACTS: &'static DriverFacts = &DriverFacts {
+        option: "rusqlite",
+        runner: "rust",
+        name: "rusqlite",
+        version: env!("RUSQLITE_VERSION"),
+        title: "rusqlite",
+        operations: super::OPERATIONS,
+        shapes: &["object", "array", "typed"],
+        statements: &["prepared", "cached", "adhoc"],
+        bindings: &["positional", "named"],
+        flags: super::FLAGS,
+        lacks: &["per_operation", "unread", "single-thread"],
+        figures: &["allocated_bytes", "collections", "page_cache"],
+    };
     type Connection = Connection;
     type Bracket<'c> = Around<'c>;
 
@@ -112,8 +128,35 @@ fn table(connection: &Connection, sql: &str) -> rusqlite::Result<Table> {
     // Plans are asked for with their parameters unbound.
     let rows = statement
         .raw_query()
-        .mapped(|row| (0..width).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>());
+        .mapped(|row| (0..width).map(|column| Ok(row.get_ref(column)?.into())).collect());
     rows.collect()
+}
+
+impl From<ValueRef<'_>> for Parameter {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Parameter::Null,
+            ValueRef::Integer(value) => Parameter::Integer(value),
+            ValueRef::Real(value) => Parameter::Real(value),
+            ValueRef::Text(value) => Parameter::Text(String::from_utf8_lossy(value).into()),
+            ValueRef::Blob(value) => Parameter::Blob(value.into()),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Failure::from_sqlite(error.to_string(), extended_code(&error))
+    }
+}
+
+/// SQLite's extended result code, where the error is SQLite's.
+pub fn extended_code(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
+        rusqlite::Error::SqlInputError { error: code, .. } => Some(code.extended_code),
+        _ => None,
+    }
 }
 
 /// A transaction around each operation; what is left open by an error is rolled back on drop.
