@@ -95,6 +95,8 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
         yield Notice("holes", complete, planned)
     if run.plan.foreseen:
         yield Notice("late", planned, run.plan.foreseen)
+    if names := run.plan.left_out:
+        yield Notice("left out", len(names), MIN_BLOCKS, names=names)
     if run.plan.sets:
         yield Notice("shared", len(run.plan.sets), planned, names=_numbers(run.plan.sets))
     looked = {case: n for case, n in run.plan.ended.items() if case not in run.plan.sets}

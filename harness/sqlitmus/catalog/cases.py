@@ -399,9 +399,9 @@ def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[Scenar
 
 
 def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
-    """The suite's cases, each once, in the catalogue's order of scenarios."""
+    """The suite's cases, each once, in the order of their scenarios; the spare ones last."""
     cases: dict[str, PlannedCase] = {}
-    for selection in suite.cases:
+    for selection in [*suite.cases, *suite.spare]:
         scenario = str(selection["scenario"])
         names = list(catalog.scenarios) if scenario == "*" else [scenario]
         for name in names:
@@ -409,6 +409,13 @@ def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
                 case = make_case(name, axes, catalog, mode)
                 cases.setdefault(case.id, case)
     return list(cases.values())
+
+
+def spare_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[str]:
+    """The ids of the suite's spare cases, the first to be left out last."""
+    rest = suite.model_copy(update={"spare": []})
+    kept = {case.id for case in cases_of(rest, catalog, mode)}
+    return [case.id for case in cases_of(suite, catalog, mode) if case.id not in kept]
 
 
 def _combinations(

@@ -86,12 +86,13 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
     if file.exists():
         return suites
     names = {"*", *scenarios}
-    return {
-        name: suite.model_copy(
-            update={"cases": [case for case in suite.cases if case["scenario"] in names]}
-        )
-        for name, suite in suites.items()
-    }
+
+    def there(suite: Suite) -> Suite:
+        parts = {"cases": suite.cases, "spare": suite.spare}
+        left = {part: [c for c in of if c["scenario"] in names] for part, of in parts.items()}
+        return suite.model_copy(update=left)
+
+    return {name: there(suite) for name, suite in suites.items()}
 
 
 def _fixture(file: Path) -> Fixture:
@@ -120,8 +121,10 @@ def _cross_check(catalog: Catalog, folder: Path) -> None:
     for name, suite in catalog.suites.items():
         at = f"{folder / 'suites.toml'}: {name}"
         _check_name("mode", suite.mode, catalog.modes, f"{at}.mode")
-        for number, case in enumerate(suite.cases):
-            where = f"{at}.cases[{number}]"
+        places = [(f"cases[{n}]", case) for n, case in enumerate(suite.cases)]
+        places += [(f"spare[{n}]", case) for n, case in enumerate(suite.spare)]
+        for place, case in places:
+            where = f"{at}.{place}"
             scenario_name = str(case.get("scenario"))
             if scenario_name != "*":
                 names = catalog.scenarios

@@ -106,6 +106,7 @@ class Plan(Model):
     pins: list[int] = []
     processor: int | None = None
     forced: bool = False
+    left_out: list[str] = []
     ended: dict[str, int] = {}
 
     @property

@@ -364,7 +364,8 @@ class Profile(contract.Model):
 class Suite(contract.Model):
     """A selection of cases, and the mode that measures them by default.
 
-    A case names a scenario (or `*`) and axis values.
+    A case names a scenario (or `*`) and axis values. The `spare` ones are left out, the last first,
+    where a time budget has no room for enough blocks of all.
     """
 
     title: str
@@ -372,6 +373,7 @@ class Suite(contract.Model):
     mode: str
     oracle: bool
     cases: list[dict[str, str | list[str]]]
+    spare: list[dict[str, str | list[str]]] = []
 
 
 def _in_order(bounds: tuple[int, int]) -> tuple[int, int]:

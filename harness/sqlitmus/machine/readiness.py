@@ -1,10 +1,12 @@
 """Whether this computer is fit to measure on: all of `doctor`'s checks."""
 
+import hashlib
 import itertools
 import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -217,13 +219,34 @@ def power(on_battery: bool | None) -> Check:
     return judged("power", finding, "plug in the power supply" if on_battery else "")
 
 
-def threads(root: Path) -> Check:
-    """Whether hardware threads share a core, which matters to parallel cases."""
+def threads(root: Path, together: float | None = None) -> Check:
+    """Whether hardware threads share a core, which matters to parallel cases; `together` is
+    `speed_together`, since a virtual machine may call each thread a core."""
     cores, threads = system.cores(root) or (0, 0)
     finding = f"{cores} cores, one thread each" if cores else UNKNOWN
     if cores != threads:
         finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"
+    if together is not None:
+        finding += f"; with all at work each has {100 * together:.0f} % of its speed alone"
     return judged("threads", finding)
+
+
+def speed_together(tries: int = 3) -> float | None:
+    """The speed of a processor while all of them hash, as a share of its speed alone: of the
+    shortest times of so many tries. None where there is one processor."""
+    count = system.usable()
+    block = bytes(2**24)
+
+    def seconds(workers: int) -> float:
+        begin = time.perf_counter()
+        # hashlib lets other threads run meanwhile
+        [*pool.map(lambda _: hashlib.sha256(block).digest(), range(workers))]
+        return time.perf_counter() - begin
+
+    with ThreadPoolExecutor(count) as pool:
+        times = [(seconds(1), seconds(count)) for _ in range(tries)]
+    alone, together = map(min, zip(*times, strict=True))
+    return min(1.0, alone / together) if count > 1 else None
 
 
 def clock(root: Path, grain_ns: int | None) -> Check:
@@ -354,7 +377,7 @@ def checks(root: Path = system.ROOT) -> list[Check]:
         boost(root),
         temperature(activity, root),
         power(activity.rates.on_battery),
-        threads(root),
+        threads(root, speed_together()),
         clock(root, clock_grain_ns()),
         memory(),
         swap(activity),

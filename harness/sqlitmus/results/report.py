@@ -72,6 +72,7 @@ NoticeKind = Literal[
     "ended",
     "holes",
     "late",
+    "left out",
     "few blocks",
     "flat",
     "sqlite",

@@ -351,6 +351,25 @@ def test_a_budget_for_most_of_a_verdict_begins_what_it_has_time_for(desk: Desk) 
     assert "10 are the fewest that give a word, and as many are begun as there is" in desk.said()
 
 
+def test_a_budget_leaves_out_what_a_suite_has_to_spare_but_nothing_that_was_asked_for(
+    desk: Desk,
+) -> None:
+    suites, cases = "scenarios/suites.toml", 'cases = [{ scenario = "get" }]'
+    desk.clone.replace(suites, cases, f'{cases}\nspare = [{{ scenario = "all" }}]')
+    assert desk.run(mode="piloted", blocks=2).exit == 0
+    plan = desk.clone.latest().plan()
+    assert (list(plan.cells), plan.left_out) == (["get", "all"], [])
+    # ten blocks of both would take twelve times both
+    budget_s = 15 * case_seconds(plan.counts, plan.cells, plan.twice())["get"]
+    assert desk.run(mode="piloted", time_budget_s=budget_s).exit == 0
+    plan = desk.clone.latest().plan()
+    assert (list(plan.cells), list(plan.counts), plan.left_out) == (["get"], ["get"], ["all"])
+    assert plan.blocks >= 10
+    assert "no room for 10 blocks of all cases: without all\n" in desk.said()
+    desk.run(mode="piloted", time_budget_s=budget_s, cases=["get", "all"])
+    assert list(desk.clone.latest().plan().cells) == ["get", "all"]
+
+
 def test_a_budget_too_small_for_a_block_gives_one(desk: Desk) -> None:
     desk.run(mode="piloted", time_budget_s=0.001)
     plan = desk.clone.latest().plan()

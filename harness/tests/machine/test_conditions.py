@@ -534,6 +534,7 @@ MACHINES: dict[str, Made] = {
     "threads unknown": on(readiness.threads, {}),
     "threads share cores": on(readiness.threads, LAPTOP),
     "a thread each": on(readiness.threads, ALONE),
+    "a thread each, which share a core": on(readiness.threads, ALONE, 0.56),
     "tsc": clock("tsc", "tsc hpet", 30),
     "no source": clock("", "", 100),
     "no source, no steps": clock("", "", None),

@@ -406,7 +406,7 @@ def above(cell: Measured | None, top: float) -> doc.Cell:
 
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
-    *("settled", "shared", "flat", "sqlite", "journal", "cores unknown"),
+    *("settled", "shared", "left out", "flat", "sqlite", "journal", "cores unknown"),
     *("oversubscribed", "plans", "not warm", "not steady", "warming up", "governor"),
 })  # fmt: skip
 

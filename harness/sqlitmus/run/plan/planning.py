@@ -13,7 +13,14 @@ import numpy as np
 
 from sqlitmus import __version__, machine
 from sqlitmus.catalog import fixture, plan
-from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, steps_of
+from sqlitmus.catalog.cases import (
+    MINIMUM_BLOCKS,
+    Cells,
+    PlannedCase,
+    PlannedCounts,
+    spare_of,
+    steps_of,
+)
 from sqlitmus.catalog.choose import choose, choose_claims, of_claims
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Budget, Plan, canaries, compared
@@ -29,7 +36,7 @@ from sqlitmus.store.file import Verified
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.text import counted, listed, one_line
+from sqlitmus.vocabulary.text import counted, listed, one_line, some
 
 # Programs that a plan names by their paths: resuming a folder from elsewhere must not start them.
 
@@ -75,8 +82,10 @@ def freeze(
     counts: PlannedCounts,
     reference: str,
     left_s: float | None,
+    left_out: list[str],
 ) -> Plan:
-    """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
+    """The plan, with the number of blocks that the mode, --blocks or the seconds left give, and
+    without the cases `left_out`."""
     from sqlitmus.run.plan.counts import case_seconds
 
     name, mode = options.mode_in(context.catalog)
@@ -135,7 +144,8 @@ def freeze(
         runners=[context.installed[n].planned() for n in among(context, cells)],
         cases=[_sized(context, _with_binding(context, case, cells)) for case in cases],
         cells=cells,
-        counts=counts,
+        counts={case: of for case, of in counts.items() if case not in left_out},
+        left_out=left_out,
         fingerprint=context.fingerprint(),
         machine=options.machine or machine.kind(),
         definitions=plan.definitions(context.catalog, cases),
@@ -247,9 +257,9 @@ def prepare(
     reference = reference_of(options, context, cells, fit)
     pairs = compared(options.claims, options.advice)
     watched = "" if pairs else reference  # where cases are compared no runner stands for the others
-    weights = _weights(options, cases)
+    weights, budget = _weights(options, context.catalog, mode, cases), budget_s(options, mode)
     verified = time.monotonic()
-    until = verified + OF_PILOT * ((options.time_budget_s or 0) - (verified - begin))
+    until = verified + OF_PILOT * ((budget or 0) - (verified - begin))
     counts = Pilot(context, fit, answers, mode, watched, _given(options)).counts(
         sorted(cases, key=lambda case: -weights.get(case.id, 2)),  # no weight is more than 1
         margin=options.margin,
@@ -262,16 +272,15 @@ def prepare(
     reference = reference_of(options, context, cells, fit)
     if context.stop.requested:
         return None
-    if left_s := budget_s(options, mode):
-        left_s = max(left_s - (time.monotonic() - begin), 1e-3)
-    if weights and left_s:
-        of_tried = {case: names for case, names in fit.items() if case in counts}
-        costs = case_seconds(counts, of_tried, canaries(of_tried, reference, {}))
-        cases = _within(context, cases, weights, costs, left_s)
-        ids = {case.id for case in cases}
-        cells, fit = ({c: of[c] for c in of if c in ids} for of in (cells, fit))
-        counts = {case: of for case, of in counts.items() if case in ids}
-    plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
+    left_s = budget and max(budget - (time.monotonic() - begin), 1e-3)
+    tried = {case: names for case, names in fit.items() if case in counts}
+    costs = case_seconds(counts, tried, canaries(tried, reference, {}))
+    left_out = without_room(options, context.progress, weights, costs, left_s)
+    cases = [case for case in cases if case.id not in left_out]
+    cells, fit = (
+        {case: names for case, names in of.items() if case not in left_out} for of in (cells, fit)
+    )
+    plan = freeze(options, context, cases, cells, fit, counts, reference, left_s, left_out)
     records = [record for record in answers.records.values() if record.case in cells]
     tested = selftest_file()
     directory = RunDirectory.create(
@@ -287,41 +296,46 @@ def prepare(
     return Prepared(plan, directory, answers, fit)
 
 
-OF_PILOT = 0.2  # of the time that verification leaves, after which no further query is tried
+OF_PILOT = 0.2  # of the time that verification leaves, after which no further case is tried
 
 
-def _weights(options: Options, cases: list[PlannedCase]) -> dict[str, float]:
-    """The weights of the queries by themselves that --time-budget may leave out: of a workload that
-    has a mix."""
-    mixed = any(case.group == "mix" for case in cases)
-    if not (mixed and options.workload and options.time_budget_s):
+def _weights(
+    options: Options, catalog: Catalog, mode: Mode, cases: list[PlannedCase]
+) -> dict[str, float]:
+    """The cases that a budget without room may leave out, and the weight of each, at most 1: queries
+    by themselves of a workload that has a mix, and what a suite has to spare."""
+    if options.workload:
+        mixed = options.time_budget_s and any(case.group == "mix" for case in cases)
+        of = options.workload.shares
+        return {c.id: of[c.scenario] for c in cases if c.group == "queries"} if mixed else {}
+    whole = options.kind == "suite" and not any([*options.cases, *options.filters])
+    if not whole or budget_s(options, mode) is None:
         return {}
-    shares = options.workload.shares
-    return {case.id: shares[case.scenario] for case in cases if case.group == "queries"}
+    spare = spare_of(catalog.suites[options.suite], catalog, mode)
+    return {case: 1 - place / len(spare) for place, case in enumerate(spare)}
 
 
-def _within(
-    context: Context,
-    cases: list[PlannedCase],
+def without_room(
+    options: Options,
+    progress: Progress,
     weights: Mapping[str, float],
     costs: Mapping[str, float],
-    left_s: float,
-) -> list[PlannedCase]:
-    """`cases` without those of `weights` for which --time-budget has no room beside the mix, which
-    tells that it is so; `costs` are those of the cases that were tried."""
+    left_s: float | None,
+) -> list[str]:
+    """The cases of `weights`, the least first, for which `left_s` has no room beside the others;
+    says so. `costs` are the seconds of a block of those that were tried."""
+    if not weights or not left_s:
+        return []
     tried = {case: weight for case, weight in weights.items() if case in costs}
     left_out = beyond(costs, tried, left_s) + [case for case in weights if case not in costs]
-    if not left_out:
-        return cases
     left_out.sort(key=weights.__getitem__)
-    words = (
-        f"the time budget has no room for {MINIMUM_BLOCKS} blocks of all cases: measured in the "
-        f"mix, and not by themselves, are {listed(left_out)}"
-    )
-    context.progress.insist(words)
-    mix = next(case for case in cases if case.group == "mix")
-    noted = mix.model_copy(update={"notes": [*mix.notes, f"{words[0].upper()}{words[1:]}."]})
-    return [noted if case is mix else case for case in cases if case.id not in left_out]
+    if left_out:
+        where = "measured in the mix, and not by themselves, are" if options.workload else "without"
+        progress.insist(
+            f"the time budget has no room for {MINIMUM_BLOCKS} blocks of all cases: {where} "
+            f"{listed(left_out) if options.workload else some(left_out)}"
+        )
+    return left_out
 
 
 def ask(
@@ -355,6 +369,14 @@ def reference_of(options: Options, context: Context, cells: Cells, fit: Cells) -
         (name for name in [PREFERRED_REFERENCE, *present] if name in present),
         among(context, cells)[0],
     )
+
+
+def _bought(room_s: float, costs: Mapping[str, float], weights: Mapping[str, float]) -> str:
+    """The blocks, and of how many cases, for which so many seconds have room."""
+    left_out = beyond(costs, weights, room_s)
+    block_s = sum(cost for case, cost in costs.items() if case not in left_out)
+    blocks = counted(max(int(room_s / max(block_s, 1e-3)), 0), "block")
+    return f"{blocks} of {counted(len(costs) - len(left_out), 'case')}"
 
 
 VERIFICATION_S = 0.4  # of a cell that was never verified
@@ -394,19 +416,27 @@ def outlook(
             first_s = 0.0 if verified[case, name] else VERIFICATION_S
             costs[name] += [1, first_s, tries * planned.seconds, planned.seconds]
             untried += new
-        many, *begin, once_s = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
-        left_s = budget_s(options, mode)
-        left_s = left_s and max(left_s - sum(begin), 1e-3)
+        many, *begin, _ = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
+        budget, spent_s = budget_s(options, mode), sum(begin)
+        left_s = budget and max(budget - spent_s, 1e-3)
+        of_all = case_seconds(counts, fit, canaries(fit, reference, {}))
+        weights = _weights(options, catalog, mode, cases)
+        buys = [_bought(60 * m - spent_s, of_all, weights) + f" in {m}" for m in (15, 30, 60)]
+        left_out = without_room(options, progress, weights, of_all, left_s)
+        for case in left_out:
+            for name in fit.pop(case):
+                costs[name] -= [1, 0, 0, counts[case][name].seconds]
+        once_s = sum(float(cost[3]) for cost in costs.values())
+        cases = [case for case in cases if case.id not in left_out]
         if 2 * untried > many:  # a few deviations say nothing of all
             for of in counts.values():
                 of |= {n: each.model_copy(update={"deviation": None}) for n, each in of.items()}
-        plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
+        plan = freeze(options, context, cases, fit, fit, counts, reference, left_s, left_out)
     by_case = case_seconds(counts, fit, canaries(fit, plan.canary, {}))
     block_s = sum(by_case.values()) or 1e-3
     passes = sum(plan.sets.get(case, plan.blocks) * s for case, s in by_case.items()) / block_s
-    buys = [f"{max(int((60 * m - sum(begin)) / block_s), 0)} in {m}" for m in (15, 30, 60)]
-    progress.say(f"before that, verification and pilot take about {clock(sum(begin))}")
-    progress.say(f"blocks that a --time-budget buys: {listed(buys)} minutes")
+    progress.say(f"before that, verification and pilot take about {clock(spent_s)}")
+    progress.say(f"a --time-budget buys {listed(buys)} minutes")
     progress.say(
         f"{untried} of {counted(int(many), 'cell')} were never tried here: a process of them "
         f"counts as {mode.process_s:g} s"
