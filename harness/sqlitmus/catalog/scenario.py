@@ -452,7 +452,8 @@ class RunnerSpec(contract.Model):
     start; a process warms up for `warmup_ms` at least, and for `warmup_lists_ms` where it lists
     rows; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
     `nul_in_text`, and before the runtime's major version `nul_in_text_from`, texts end at their
-    first U+0000. `slow_vectors` are left to the runner's own tests: the first word of their names,
+    first U+0000. With a `worker_thread` its driver calls SQLite in a thread of each connection, for
+    which the caller waits. `slow_vectors` are left to the runner's own tests: the first word of their names,
     and why.
     """
 
@@ -471,6 +472,7 @@ class RunnerSpec(contract.Model):
     warmup_lists_ms: int = 0
     nul_in_text: bool = True
     nul_in_text_from: int = 0
+    worker_thread: bool = False
     slow_vectors: dict[str, str] = {}
     without: str = ""
     role: Role = "runner"

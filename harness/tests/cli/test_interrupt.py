@@ -98,7 +98,7 @@ def test_a_lane_of_verification_that_breaks_is_named(clone: Clone) -> None:
     for name in "abcd":
         clone.runner(name, "hang")
     process = clone.start("run", "--suite", "full", "--size", "s")
-    until(lambda: clone.alive(), "the runners did not start")
+    until(clone.alive, "the runners did not start")
     lane = psutil.Process(process.pid).children()[0]
     lane.kill()
     until(lambda: not lane.is_running(), "the lane was not waited for")

@@ -471,7 +471,9 @@ class Measuring:
             return play_whole(self._context, seatings, seed, stop.asked)
         (seat,) = seatings
         spec = self._context.catalog.scenarios[seat.case.scenario]
-        if self._context.relay and not (counts.warmup_ms or lone(seat.case, spec)):
+        if self._context.relay and not (
+            counts.warmup_ms or lone(seat.case, spec, [seat.runner.spec])
+        ):
             attempts = play_whole(self._context, seatings, seed, lambda: stop.requested > 1) or []
             attempts = [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
         else:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts, steps_of
-from sqlitmus.catalog.scenario import Mode
+from sqlitmus.catalog.scenario import Mode, RunnerSpec
 from sqlitmus.machine import system
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.agenda import Cell, connected
@@ -317,6 +317,9 @@ class Pilot:
     def _right(self, case: str, name: str) -> bool:
         return self.answers.records[case, name].outcome == "ok"
 
+    def _specs(self, case: PlannedCase) -> list[RunnerSpec]:
+        return [self.context.installed[name].spec for name in self.cells[case.id]]
+
     def _least_warmup_ms(self, case: PlannedCase, name: str) -> int:
         steps = steps_of(self.context.catalog.scenarios[case.scenario], case.axes)
         return self.context.installed[name].spec.least_warmup_ms(steps)
@@ -325,7 +328,9 @@ class Pilot:
         """The observations of the cells of `case` that have no counts yet and went well."""
         # the deviations of a case whose processes take turns come from its rehearsal
         spec, turns = self.context.catalog.scenarios[case.scenario], self.mode.scheme == "relay"
-        in_turns = turns and self.context.relay is not None and not lone(case, spec)
+        in_turns = (
+            turns and self.context.relay is not None and not lone(case, spec, self._specs(case))
+        )
         observed: dict[str, Observed | None] = {}
         for name in self.cells[case.id]:
             if name in self.given.get(case.id, {}):
@@ -418,7 +423,7 @@ class Pilot:
         rounds = {case: max(c.rounds for c in of.values()) for case, of in self.given.items() if of}
         usual = mode.rounds if mode.scheme == "relay" else 0
         for case in cases:
-            if lone(case, context.catalog.scenarios[case.scenario]):
+            if lone(case, context.catalog.scenarios[case.scenario], self._specs(case)):
                 rounds[case.id] = 0
         turns: dict[str, Turning] = {}
         for unit in connected([case.id for case in cases], compared):

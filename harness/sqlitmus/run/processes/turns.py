@@ -3,7 +3,7 @@ each. Pure.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.catalog.cases import Counts, PlannedCase
-from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.catalog.scenario import RunnerSpec, Scenario
 from sqlitmus.stats.estimate import deviation
 from sqlitmus.vocabulary.contract import Model
 
@@ -55,14 +55,16 @@ class Turns:
         return self.warmup + self.iterations
 
 
-def lone(case: PlannedCase, spec: Scenario) -> bool:
+def lone(case: PlannedCase, spec: Scenario, runners: Iterable[RunnerSpec] = ()) -> bool:
     """Whether processes of `case` cannot take turns: its whole process is what is measured, its
     counts are fixed, something in it goes on by the clock or is watched meanwhile, or several
-    threads do its work, which begin on one processor when they have waited.
+    threads do its work, if only those of one of the `runners`: these begin on one processor when
+    they have waited.
     """
+    threads = case.together or any(runner.worker_thread for runner in runners)
     by_the_clock = bool(spec.rate or spec.writer or spec.latencies)
     watched = spec.watch_wal or spec.memory_limit_mib is not None
-    return case.metric == "cold" or case.fixed or case.together or by_the_clock or watched
+    return case.metric == "cold" or case.fixed or threads or by_the_clock or watched
 
 
 def order(seats: int, rounds: int, seed: str) -> list[list[int]]:

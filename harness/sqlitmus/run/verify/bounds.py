@@ -43,15 +43,16 @@ class Arrangement:
     sequence: Sequence | None = None
 
     @classmethod
-    def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
+    def of(cls, case: PlannedCase, spec: Scenario, *, worker_thread: bool = False) -> "Arrangement":
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
         planned |= bool(spec.sequence and spec.sequence.planned_us)
+        waits = case.together or worker_thread
         return cls(
             workers=case.threads,
             processes=case.processes or 1,
             resets=bool(spec.reset),
             planned=planned,
-            never_waits=not (case.together or planned or spec.writes or spec.timer_ms),
+            never_waits=not (waits or planned or spec.writes or spec.timer_ms),
             sequence=spec.sequence,
         )
 
