@@ -453,8 +453,8 @@ class RunnerSpec(contract.Model):
     rows; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
     `nul_in_text`, and before the runtime's major version `nul_in_text_from`, texts end at their
     first U+0000. With a `worker_thread` its driver calls SQLite in a thread of each connection, for
-    which the caller waits. `slow_vectors` are left to the runner's own tests: the first word of their names,
-    and why.
+    which the caller waits. `slow_vectors` are left to the runner's own tests: the first word of
+    their names, and why.
     """
 
     name: str

@@ -302,8 +302,8 @@ OF_PILOT = 0.2  # of the time that verification leaves, after which no further c
 def _weights(
     options: Options, catalog: Catalog, mode: Mode, cases: list[PlannedCase]
 ) -> dict[str, float]:
-    """The cases that a budget without room may leave out, and the weight of each, at most 1: queries
-    by themselves of a workload that has a mix, and what a suite has to spare."""
+    """The cases that a budget without room may leave out, and the weight of each, at most 1: those
+    queries of a workload that its mix has, and what a suite has to spare."""
     if options.workload:
         mixed = options.time_budget_s and any(case.group == "mix" for case in cases)
         of = options.workload.shares
