@@ -190,7 +190,7 @@ pytest *OPTIONS:
 # Render the example pages again from the runs that are kept beside them
 [group("work on sqlitmus")]
 examples:
-    @for name in report workload service advise compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind" || exit; done; done
+    @for name in report all workload service advise compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind" || exit; done; done
     @folder=$(mktemp -d); python -m sqlitmus merge first=reports/example/runs/earlier second=reports/example/runs/report --out "$folder"; for kind in html md; do python -m sqlitmus report "$folder/latest" --format "$kind" --out "reports/example/merged.$kind"; done; rm -r "$folder"
 
 # Take the README's pictures of the example report in headless Chromium, light and dark

@@ -414,8 +414,8 @@ def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
 def spare_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[str]:
     """The ids of the suite's spare cases, the first to be left out last."""
     rest = suite.model_copy(update={"spare": []})
-    kept = {case.id for case in cases_of(rest, catalog, mode)}
-    return [case.id for case in cases_of(suite, catalog, mode) if case.id not in kept]
+    ids = [[case.id for case in cases_of(of, catalog, mode)] for of in (rest, suite)]
+    return [case for case in ids[1] if case not in ids[0]]
 
 
 def _combinations(

@@ -57,9 +57,9 @@ class Plan(Model):
     repeats the run, `pins` are the processors of the processes of a cell that has several. `sets`
     are cases that take part in so many of the first blocks only, of each of the `sittings`, which
     were begun one by one. Where the time of the `budget` was up earlier, `blocks` are those that
-    there was time for, in place of `foreseen`. `ended` are these and those that were settled at a
-    planned look, with the blocks that they have; it is empty in the file, and known when a run is
-    read.
+    there was time for, in place of `foreseen`; it had no room for the cases that are `left_out`.
+    `ended` are these and those that were settled at a planned look, with the blocks that they have;
+    it is empty in the file, and known when a run is read.
     """
 
     schema_version: Literal[2] = SCHEMA

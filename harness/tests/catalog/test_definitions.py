@@ -43,7 +43,7 @@ def test_a_variant_is_another_build_of_a_runner_or_has_its_drivers_interface() -
         for name in ("libsql", "turso")
     }
     # sqlx has the Rust runner's code under it, and a crate of its own
-    assert of_role[True] - of_role[False] == of_node | {("Rust", "sqlx")}
+    assert of_role[True] - of_role[False] == of_node | {("Rust", "sqlx", ".")}
 
 
 def test_each_scenario_says_what_it_asks_in_known_words() -> None:

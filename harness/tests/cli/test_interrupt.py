@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 
-import psutil
 import pytest
 
 from sqlitmus.cli import options
@@ -92,18 +91,6 @@ def test_lanes_of_verification_end_with_the_harness(clone: Clone, number: int) -
     process.send_signal(number)
     assert clone.finish(process).code in (130, -number)
     until(lambda: not clone.alive(), "something lives on")
-
-
-def test_a_lane_of_verification_that_breaks_is_named(clone: Clone) -> None:
-    for name in "abcd":
-        clone.runner(name, "hang")
-    process = clone.start("run", "--suite", "full", "--size", "s")
-    until(clone.alive, "the runners did not start")
-    lane = psutil.Process(process.pid).children()[0]
-    lane.kill()
-    until(lambda: not lane.is_running(), "the lane was not waited for")
-    process.terminate()
-    assert "verified beside others ended with code -9" in clone.finish(process).err
 
 
 def test_a_second_ctrl_c_kills_the_invocation(clone: Clone) -> None:

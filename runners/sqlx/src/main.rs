@@ -65,8 +65,19 @@ impl Driver for Sqlx {
         statements: &["prepared", "adhoc"],
         bindings: &["positional"],
         flags: &["no-mutex", "full-mutex"],
-        lacks: &["prepare", "per_operation", "unread", "single-thread", "uri"],
-        figures: &["page_cache"],
+        lacks: &[
+            "prepare",
+            "open",
+            "open-file",
+            "in-transaction",
+            "execute",
+            "read-file",
+            "per_operation",
+            "unread",
+            "single-thread",
+            "uri",
+        ],
+        figures: &["collections", "page_cache"],
     };
     type Connection = Connection;
     type Bracket<'c> = Around<'c>;

@@ -222,7 +222,6 @@ def _recorded(context: Context, case: PlannedCase, name: str, answers: Answers) 
 
 LEAST_BESIDE = 24  # cells that are not remembered; fewer are verified one after the other
 Task = Callable[[Context], None]
-BROKEN = "a process that verified beside others ended with code {}; what it had left is done alone"
 
 
 def _verify_beside(context: Context, cases: list[PlannedCase], cells: Cells) -> None:
@@ -295,10 +294,7 @@ def _at_once(context: Context, cells: Cells, tasks: Sequence[Task], what: str) -
                     context.memory.take(lane.recv())
                     lane.send(waiting.pop(0) if waiting else None)
                 except (EOFError, OSError):  # it has ended
-                    process = lanes.pop(lane)
-                    process.join()
-                    if process.exitcode:
-                        context.progress.say(BROKEN.format(process.exitcode))
+                    lanes.pop(lane).join()
                 context.memory.save()
     finally:
         for process in lanes.values():
