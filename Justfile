@@ -32,7 +32,7 @@ verify *ARGS:
 bench-quick *ARGS:
     @python -m sqlitmus run --suite quick "$@"
 
-# Measure: the full suite, 82 cases, budget one hour; --plan says what has room in it, --time-budget sets it
+# Measure: the full suite, 82 cases, budget one hour; --plan says what fits, --time-budget sets it
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 

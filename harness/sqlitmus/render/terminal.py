@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import groupby
 
@@ -175,10 +176,11 @@ class Printer:
             case _:
                 return
 
-    def _table(self, table: doc.Table) -> Iterator[RenderableType]:
+    def _table(self, table: doc.Table, *, brief: bool = False) -> Iterator[RenderableType]:
         rows = table.every_row if self.all_rows else table.rows
         if rows:
-            yield from self._turned(table, rows) if table.matrix else self.laid_out(table, rows)
+            made = self._turned if table.matrix else partial(self.laid_out, brief=brief)
+            yield from made(table, rows)
         if table.folded is None or self.all_rows:
             return
         if table.folded.brief == "names":
@@ -188,7 +190,7 @@ class Printer:
 
     def _first(self, table: doc.Table) -> Iterator[RenderableType]:
         """The first rows of a table, and the names of the others."""
-        yield from self._table(replace(table, rows=table.rows[:MOST_ROWS]))
+        yield from self._table(replace(table, rows=table.rows[:MOST_ROWS]), brief=True)
         if names := [row.head.text for row in table.rows[MOST_ROWS:]]:
             yield self._listed(f"{len(names)} more:", names)
 
@@ -208,15 +210,19 @@ class Printer:
 
     # A table as it stands: ids and numbers stay whole, only texts wrap.
 
-    def laid_out(self, table: doc.Table, rows: Sequence[doc.Row]) -> Iterator[RenderableType]:
-        """All columns beside each other; or without wide ones and notes; or each row's head above
-        its cells; or in bands: the first that fits."""
+    def laid_out(
+        self, table: doc.Table, rows: Sequence[doc.Row], *, brief: bool = False
+    ) -> Iterator[RenderableType]:
+        """All columns beside each other; or without wide ones and notes; or, if `brief`, without
+        the last, too; or each row's head above its cells; or in bands: the first that fits."""
         strips = self._strips(table, rows, notes=True)
         if _room(strips) <= self.width:
             yield _grid(strips, self.width)
             return
         bare = [each for each in self._strips(table, rows, notes=False) if not each.column.wide]
         head, *below = bare
+        if brief and _room(bare) > self.width >= _room(bare[:-1]):
+            bare = bare[:-1]
         if _room(bare) <= self.width:
             yield _grid(bare, self.width)
         elif _room(below) + INDENT <= self.width:

@@ -22,7 +22,7 @@ DECLARED = recipes.read(ROOT / "Justfile")
 
 BENCH_ALL = """usage: ./just bench-all [ARGS]...
 
-Measure: the full suite, 82 cases, budget one hour; --plan says what has room in it, --time-budget sets it
+Measure: the full suite, 82 cases, budget one hour; --plan says what fits, --time-budget sets it
 
 It is `./just run --suite full`; `./just run --help` explains its other options.
 """
