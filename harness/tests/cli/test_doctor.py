@@ -61,6 +61,7 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> Call:
             (readiness, "hyperfine_version", lambda: "1.20.0"),
             (readiness, "file_system", lambda _: "ext4 on /dev/sda1"),
             (readiness, "clock_grain_ns", lambda: 30),
+            (readiness, "speed_together", lambda: None),
             (lock, "holder", lambda: holder),
             (paths, "toolchain", lambda: tmp_path),
             (paths, "tools", lambda: paths.Tools({"python": "/python"}, missing or {})),

@@ -417,8 +417,8 @@ def outlook(
             costs[name] += [1, first_s, tries * planned.seconds, planned.seconds]
             untried += new
         many, *begin, _ = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
-        budget, spent_s = budget_s(options, mode), sum(begin)
-        left_s = budget and max(budget - spent_s, 1e-3)
+        spent_s = sum(begin)
+        left_s = (budget := budget_s(options, mode)) and max(budget - spent_s, 1e-3)
         of_all = case_seconds(counts, fit, canaries(fit, reference, {}))
         weights = _weights(options, catalog, mode, cases)
         buys = [_bought(60 * m - spent_s, of_all, weights) + f" in {m}" for m in (15, 30, 60)]
@@ -428,10 +428,11 @@ def outlook(
                 costs[name] -= [1, 0, 0, counts[case][name].seconds]
         once_s = sum(float(cost[3]) for cost in costs.values())
         cases = [case for case in cases if case.id not in left_out]
+        cells = {case: names for case, names in cells.items() if case not in left_out}
         if 2 * untried > many:  # a few deviations say nothing of all
             for of in counts.values():
                 of |= {n: each.model_copy(update={"deviation": None}) for n, each in of.items()}
-        plan = freeze(options, context, cases, fit, fit, counts, reference, left_s, left_out)
+        plan = freeze(options, context, cases, cells, fit, counts, reference, left_s, left_out)
     by_case = case_seconds(counts, fit, canaries(fit, plan.canary, {}))
     block_s = sum(by_case.values()) or 1e-3
     passes = sum(plan.sets.get(case, plan.blocks) * s for case, s in by_case.items()) / block_s
