@@ -51,7 +51,8 @@ def main(
                     if timing is None or result is None or result.status != "ok":
                         continue
                     count += 1
-                    how = bounds.Arrangement.of(case, catalog.scenarios[case.scenario])
+                    spec = catalog.scenarios[case.scenario]
+                    how = bounds.Arrangement.of(case, spec, catalog.runners[name])
                     for bound in bounds.held(timing, result, how, ours):
                         share = (
                             bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
@@ -79,7 +80,8 @@ def _looks(
         counts = {"warmup_ms": warmup_ms, "iterations": iterations}
         trial = case.model_copy(update=counts) if steady else case
         ways.append((look, partial(context.invocations.attempt, trial, runner, "measure", None)))
-    how = bounds.Arrangement.of(case, context.catalog.scenarios[case.scenario])
+    spec = context.catalog.scenarios[case.scenario]
+    how = bounds.Arrangement.of(case, spec, runner.spec)
     if steady and context.relay and how.never_waits:
         counts = {"warmup_ms": 0, "warmup_iterations": TURNS.warmup, "iterations": TURNS.iterations}
         seating = blocks.Seating(case.model_copy(update=counts), runner, name, TURNS, None)

@@ -136,25 +136,28 @@ def install_rust(
     environ: Mapping[str, str] | None = None,
 ) -> str:
     """Compile the runner of build `name` into `folder`; the binary's path in it."""
-    target = str(cargo_target(context, name))
-    environ = {**context.environ, "CARGO_TARGET_DIR": target, **(environ or {})}
-    # install, not build: it also puts the hand-written comparison beside the runner
-    crate, log = context.clone / "runners" / "rust", context.logs / f"{name}.log"
-    return install_crate(crate, folder, commands, log, "sqlitmus-rust", environ, options)
+    made = context, context.clone / "runners" / "rust", folder, commands
+    return install_crate(*made, name, "sqlitmus-rust", options=options, environ=environ)
 
 
 def install_crate(
+    context: Context,
     crate: Path,
     folder: Path,
     commands: Commands,
-    log: Path,
+    name: str,
     binary: str,
-    environ: Mapping[str, str],
+    *,
+    target: str = "",
     options: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
 ) -> str:
-    """Compile the crate into `folder`; the path of its binary in it."""
-    # what is made is for this machine
-    environ = {k: v for k, v in environ.items() if k != "CARGO_BUILD_TARGET"}
+    """Compile the crate into `folder`, in the work folder of the build `target`, or else of `name`;
+    the path of its binary in it."""
+    work, log = cargo_target(context, target or name), context.logs / f"{name}.log"
+    environ = {**context.environ, "CARGO_TARGET_DIR": str(work), **(environ or {})}
+    environ.pop("CARGO_BUILD_TARGET", None)  # what is made is for this machine
+    # install, not build: it also puts the hand-written comparison beside the runner
     install = ["cargo", "install", "--path", ".", "--locked", "--no-track", "--root", folder]
     commands.run(log, [*install, *options], crate, environ)
     path = f"bin/{binary}{EXE}"

@@ -6,7 +6,6 @@ from pathlib import Path
 from bootstrap.built_steps import (
     DOTNET,
     RUST,
-    cargo_target,
     crate_facts,
     install_crate,
     project_facts,
@@ -28,11 +27,9 @@ def _rust_facts(context: Context) -> Mapping[str, str]:
 
 
 def _make_rust(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
-    # the runner's work folder holds the same SQLite
-    environ = {**context.environ, "CARGO_TARGET_DIR": str(cargo_target(context, "rust"))}
-    log = context.logs / "plain-rust.log"
-    path = install_crate(_crate(context), folder, commands, log, "sqlitmus-plain", environ)
-    return {"plain-rust": Entry(path)}
+    name, crate = "plain-rust", _crate(context)
+    made = context, crate, folder, commands, name, "sqlitmus-plain"
+    return {name: Entry(install_crate(*made, target="rust"))}  # which holds the same SQLite
 
 
 def _project(context: Context) -> Path:

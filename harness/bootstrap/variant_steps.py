@@ -5,7 +5,7 @@ for them.
 from collections.abc import Mapping
 from pathlib import Path
 
-from bootstrap.built_steps import RUST, cargo_target, crate_facts, install_crate, install_rust
+from bootstrap.built_steps import RUST, crate_facts, install_crate, install_rust
 from bootstrap.commands import Commands
 from bootstrap.context import Context
 from bootstrap.probe import probe
@@ -80,11 +80,8 @@ def _sqlx_facts(context: Context) -> Mapping[str, str]:
 
 
 def _make_sqlx(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
-    name = "rust-sqlx"
-    environ = {**context.environ, "CARGO_TARGET_DIR": str(cargo_target(context, name))}
-    log = context.logs / f"{name}.log"
-    path = install_crate(_sqlx(context), folder, commands, log, "sqlitmus-sqlx", environ)
-    return {name: Entry(path)}
+    name, crate = "rust-sqlx", _sqlx(context)
+    return {name: Entry(install_crate(context, crate, folder, commands, name, "sqlitmus-sqlx"))}
 
 
 RUST_VARIANTS = tuple(_variant(name, flags) for name, flags in VARIANTS.items())

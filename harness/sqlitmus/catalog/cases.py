@@ -401,7 +401,7 @@ def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[Scenar
 def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
     """The suite's cases, each once, in the order of their scenarios; the spare ones last."""
     cases: dict[str, PlannedCase] = {}
-    for selection in [*suite.cases, *suite.spare]:
+    for selection in itertools.chain(*suite.parts.values()):
         scenario = str(selection["scenario"])
         names = list(catalog.scenarios) if scenario == "*" else [scenario]
         for name in names:
@@ -409,13 +409,6 @@ def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
                 case = make_case(name, axes, catalog, mode)
                 cases.setdefault(case.id, case)
     return list(cases.values())
-
-
-def spare_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[str]:
-    """The ids of the suite's spare cases, the first to be left out last."""
-    rest = suite.model_copy(update={"spare": []})
-    ids = [[case.id for case in cases_of(of, catalog, mode)] for of in (rest, suite)]
-    return [case for case in ids[1] if case not in ids[0]]
 
 
 def _combinations(

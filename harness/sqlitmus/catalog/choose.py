@@ -113,6 +113,12 @@ def choose_claims(
     return list(cases.values()), {c: sorted(n, key=order.index) for c, n in cells.items()}
 
 
+def spare_of(catalog: Catalog, suite_name: str, mode: Mode) -> list[str]:
+    """The ids of the suite's spare cases, the first to be left out last."""
+    spare = catalog.suites[suite_name].model_copy(update={"cases": []})
+    return [case.id for case in cases_of(spare, catalog, mode)]
+
+
 def choose(
     catalog: Catalog,
     suite_name: str,

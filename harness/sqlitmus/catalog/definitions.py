@@ -87,12 +87,11 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
         return suites
     names = {"*", *scenarios}
 
-    def there(suite: Suite) -> Suite:
-        parts = {"cases": suite.cases, "spare": suite.spare}
-        left = {part: [c for c in of if c["scenario"] in names] for part, of in parts.items()}
-        return suite.model_copy(update=left)
+    def left(suite: Suite) -> dict[str, object]:
+        parts = suite.parts.items()
+        return {part: [c for c in cases if c["scenario"] in names] for part, cases in parts}
 
-    return {name: there(suite) for name, suite in suites.items()}
+    return {name: suite.model_copy(update=left(suite)) for name, suite in suites.items()}
 
 
 def _fixture(file: Path) -> Fixture:
@@ -121,10 +120,9 @@ def _cross_check(catalog: Catalog, folder: Path) -> None:
     for name, suite in catalog.suites.items():
         at = f"{folder / 'suites.toml'}: {name}"
         _check_name("mode", suite.mode, catalog.modes, f"{at}.mode")
-        places = [(f"cases[{n}]", case) for n, case in enumerate(suite.cases)]
-        places += [(f"spare[{n}]", case) for n, case in enumerate(suite.spare)]
-        for place, case in places:
-            where = f"{at}.{place}"
+        places = [(part, *each) for part, of in suite.parts.items() for each in enumerate(of)]
+        for part, number, case in places:
+            where = f"{at}.{part}[{number}]"
             scenario_name = str(case.get("scenario"))
             if scenario_name != "*":
                 names = catalog.scenarios

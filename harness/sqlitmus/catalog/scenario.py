@@ -375,6 +375,11 @@ class Suite(contract.Model):
     cases: list[dict[str, str | list[str]]]
     spare: list[dict[str, str | list[str]]] = []
 
+    @property
+    def parts(self) -> dict[str, list[dict[str, str | list[str]]]]:
+        """Both lists of cases by the names that they have in the file."""
+        return {"cases": self.cases, "spare": self.spare}
+
 
 def _in_order(bounds: tuple[int, int]) -> tuple[int, int]:
     if not 0 <= bounds[0] <= bounds[1]:

@@ -235,6 +235,8 @@ def speed_together(tries: int = 3) -> float | None:
     """The speed of a processor while all of them hash, as a share of its speed alone: of the
     shortest times of so many tries. None where there is one processor."""
     count = system.usable()
+    if count < 2:
+        return None
     block = bytes(2**24)
 
     def seconds(workers: int) -> float:
@@ -246,7 +248,7 @@ def speed_together(tries: int = 3) -> float | None:
     with ThreadPoolExecutor(count) as pool:
         times = [(seconds(1), seconds(count)) for _ in range(tries)]
     alone, together = map(min, zip(*times, strict=True))
-    return min(1.0, alone / together) if count > 1 else None
+    return min(1.0, alone / together)
 
 
 def clock(root: Path, grain_ns: int | None) -> Check:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlitmus.catalog import cases as made
 from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import fixture, plan, presets
-from sqlitmus.catalog.cases import PlannedCase, cases_of, spare_of
-from sqlitmus.catalog.choose import choose, mode_of, of_claims
+from sqlitmus.catalog.cases import PlannedCase, cases_of
+from sqlitmus.catalog.choose import choose, mode_of, of_claims, spare_of
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
 from sqlitmus.catalog.published import Claim, figure_problems, uncertainty
 from sqlitmus.catalog.scenario import Variant
@@ -398,7 +398,7 @@ def test_the_clone_has_four_presets_whose_operations_have_names() -> None:
 def test_a_suite_has_the_cases_of_all_presets(suite: str) -> None:
     known = KNOWN.suites[suite]
     mode = KNOWN.modes[known.mode]
-    spared = set(spare_of(known, KNOWN, mode))
+    spared = set(spare_of(KNOWN, suite, mode))
     there = {case.id for case in cases_of(known, KNOWN, mode)} - spared
     for name, preset in presets.read(FILE_PRESETS).items():
         assert set(preset.calls) <= there, name

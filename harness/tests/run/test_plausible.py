@@ -175,8 +175,8 @@ def test_one_thread_that_only_reads_never_waits(
 ) -> None:
     case = PlannedCase.model_construct(None, **{"workers": 1, "processes": None, **changes})
     spec = KNOWN.scenarios[scenario]
-    assert Arrangement.of(case, spec).never_waits == never
-    assert not Arrangement.of(case, spec, worker_thread=True).never_waits
+    assert Arrangement.of(case, spec, KNOWN.runners["rust"]).never_waits == never
+    assert not Arrangement.of(case, spec, KNOWN.runners["rust-sqlx"]).never_waits
 
 
 def test_a_tick_of_a_coarse_cpu_clock_is_no_contradiction() -> None:

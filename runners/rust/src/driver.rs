@@ -30,12 +30,37 @@ impl<S: Sink> Tally<S> {
 }
 
 /// A step compiled for its operation, shape, statement kind and sink.
-pub trait Executor<S: Sink> {
+pub trait Execution<S> {
     /// Performs the execution with this number.
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure>;
+}
 
+/// `in-transaction`.
+pub struct InTransaction<'c, D: Driver>(pub &'c D::Connection);
+
+impl<D: Driver, S: Sink> Execution<S> for InTransaction<'_, D> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        tally.sink.integer(D::in_transaction(self.0).into());
+        tally.sink.returned(0);
+        Ok(())
+    }
+}
+
+/// The loop over executions, compiled for each [`Execution`].
+pub trait Executor<S> {
     /// Performs `repeat` executions for each of these operations, which end with them if this is
-    /// their only step. The loop is compiled for each executor.
+    /// their only step.
+    fn run(
+        &mut self,
+        operations: Range<u64>,
+        repeat: u64,
+        alone: bool,
+        tally: &mut Tally<S>,
+    ) -> Result<(), Failure>;
+}
+
+impl<S: Sink, E: Execution<S>> Executor<S> for E {
     fn run(
         &mut self,
         operations: Range<u64>,
@@ -56,18 +81,6 @@ pub trait Executor<S: Sink> {
             }
         }
         *tally = own;
-        Ok(())
-    }
-}
-
-/// `in-transaction`.
-pub struct InTransaction<'c, D: Driver>(pub &'c D::Connection);
-
-impl<D: Driver, S: Sink> Executor<S> for InTransaction<'_, D> {
-    #[inline(always)]
-    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
-        tally.sink.integer(D::in_transaction(self.0).into());
-        tally.sink.returned(0);
         Ok(())
     }
 }

@@ -1,10 +1,8 @@
 //! The executions of a step.
 
-use std::ops::Range;
-
 use futures_util::TryStreamExt;
 use sqlitmus_rust::checksum::Sink;
-use sqlitmus_rust::driver::{Executor, Tally, check_counts, not_as_said};
+use sqlitmus_rust::driver::{Execution, Tally, check_counts, not_as_said};
 use sqlitmus_rust::failure::Failure;
 use sqlitmus_rust::job::{Operation, StatementKind, Step};
 use sqlitmus_rust::parameters::Parameter;
@@ -139,33 +137,9 @@ impl<'c> Statement<'c> {
     }
 }
 
-impl<S: Sink> Executor<S> for Statement<'_> {
+impl<S: Sink> Execution<S> for Statement<'_> {
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let inner = &mut *self.connection.inner.borrow_mut();
         self.connection.runtime.block_on(self.executed(inner, number, tally))
-    }
-
-    fn run(
-        &mut self,
-        operations: Range<u64>,
-        repeat: u64,
-        alone: bool,
-        tally: &mut Tally<S>,
-    ) -> Result<(), Failure> {
-        let inner = &mut *self.connection.inner.borrow_mut();
-        // One wait for all executions: a service's handler awaits them inside its runtime, too.
-        self.connection.runtime.block_on(async {
-            let mut number = operations.start * repeat;
-            for _ in operations {
-                for _ in 0..repeat {
-                    self.executed(inner, number, tally).await?;
-                    number += 1;
-                }
-                if alone {
-                    tally.end_operation();
-                }
-            }
-            Ok(())
-        })
     }
 }

@@ -13,15 +13,8 @@ import numpy as np
 
 from sqlitmus import __version__, machine
 from sqlitmus.catalog import fixture, plan
-from sqlitmus.catalog.cases import (
-    MINIMUM_BLOCKS,
-    Cells,
-    PlannedCase,
-    PlannedCounts,
-    spare_of,
-    steps_of,
-)
-from sqlitmus.catalog.choose import choose, choose_claims, of_claims
+from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, steps_of
+from sqlitmus.catalog.choose import choose, choose_claims, of_claims, spare_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Budget, Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
@@ -273,9 +266,11 @@ def prepare(
     if context.stop.requested:
         return None
     left_s = budget and max(budget - (time.monotonic() - begin), 1e-3)
-    tried = {case: names for case, names in fit.items() if case in counts}
-    costs = case_seconds(counts, tried, canaries(tried, reference, {}))
-    left_out = without_room(options, context.progress, weights, costs, left_s)
+    left_out: list[str] = []
+    if weights and left_s:
+        tried = {case: names for case, names in fit.items() if case in counts}
+        costs = case_seconds(counts, tried, canaries(tried, reference, {}))
+        left_out = without_room(options, context.progress, weights, costs, left_s)
     cases = [case for case in cases if case.id not in left_out]
     cells, fit = (
         {case: names for case, names in of.items() if case not in left_out} for of in (cells, fit)
@@ -309,9 +304,7 @@ def _weights(
         of = options.workload.shares
         return {c.id: of[c.scenario] for c in cases if c.group == "queries"} if mixed else {}
     whole = options.kind == "suite" and not any([*options.cases, *options.filters])
-    if not whole or budget_s(options, mode) is None:
-        return {}
-    spare = spare_of(catalog.suites[options.suite], catalog, mode)
+    spare = spare_of(catalog, options.suite, mode) if whole and budget_s(options, mode) else []
     return {case: 1 - place / len(spare) for place, case in enumerate(spare)}
 
 
@@ -320,12 +313,10 @@ def without_room(
     progress: Progress,
     weights: Mapping[str, float],
     costs: Mapping[str, float],
-    left_s: float | None,
+    left_s: float,
 ) -> list[str]:
     """The cases of `weights`, the least first, for which `left_s` has no room beside the others;
     says so. `costs` are the seconds of a block of those that were tried."""
-    if not weights or not left_s:
-        return []
     tried = {case: weight for case, weight in weights.items() if case in costs}
     left_out = beyond(costs, tried, left_s) + [case for case in weights if case not in costs]
     left_out.sort(key=weights.__getitem__)
@@ -417,12 +408,12 @@ def outlook(
             costs[name] += [1, first_s, tries * planned.seconds, planned.seconds]
             untried += new
         many, *begin, _ = np.sum([np.zeros(4), *costs.values()], axis=0).tolist()
-        spent_s = sum(begin)
-        left_s = (budget := budget_s(options, mode)) and max(budget - spent_s, 1e-3)
+        spent_s, budget = sum(begin), budget_s(options, mode)
+        left_s = budget and max(budget - spent_s, 1e-3)
         of_all = case_seconds(counts, fit, canaries(fit, reference, {}))
         weights = _weights(options, catalog, mode, cases)
         buys = [_bought(60 * m - spent_s, of_all, weights) + f" in {m}" for m in (15, 30, 60)]
-        left_out = without_room(options, progress, weights, of_all, left_s)
+        left_out = without_room(options, progress, weights, of_all, left_s) if left_s else []
         for case in left_out:
             for name in fit.pop(case):
                 costs[name] -= [1, 0, 0, counts[case][name].seconds]

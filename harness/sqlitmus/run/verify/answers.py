@@ -341,7 +341,8 @@ def _probes(
     manners = freshness.manners_of(cases, catalog)
     for question in freshness.questions(manners, features, runner.spec):
         yield question, cases
-    for loop, of_loop in stalls.loops_of(cases, catalog, features.levels).items():
+    loops = stalls.loops_of(cases, catalog, features.levels, [runner.spec])
+    for loop, of_loop in loops.items():
         yield Stalls(loop, runner.spec.engine), of_loop
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from sqlitmus.catalog.cases import PlannedCase
-from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.catalog.scenario import RunnerSpec, Scenario
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import detail
@@ -43,10 +43,10 @@ class Arrangement:
     sequence: Sequence | None = None
 
     @classmethod
-    def of(cls, case: PlannedCase, spec: Scenario, *, worker_thread: bool = False) -> "Arrangement":
+    def of(cls, case: PlannedCase, spec: Scenario, runner: RunnerSpec) -> "Arrangement":
         planned = bool(spec.rate or (spec.writer and spec.writer.rate))
         planned |= bool(spec.sequence and spec.sequence.planned_us)
-        waits = case.together or worker_thread
+        waits = case.together or runner.worker_thread
         return cls(
             workers=case.threads,
             processes=case.processes or 1,

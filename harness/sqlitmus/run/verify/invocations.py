@@ -141,7 +141,7 @@ class Preparation:
             content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
         content += repr(spec.checks) if spec.checks else ""
         question = jobs.question_key(job, content, writes=spec.writes) if plain else ""
-        how = Arrangement.of(case, spec, worker_thread=runner.spec.worker_thread)
+        how = Arrangement.of(case, spec, runner.spec)
         self._ready[key] = PreparedJob(
             *(job.cell, file, output, requirements, how),
             *(source, copy, readback, levels, question),

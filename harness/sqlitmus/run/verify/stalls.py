@@ -4,7 +4,7 @@ stops a process under an open loop.
 
 import subprocess
 import time
-from collections.abc import Container, Generator, Iterable
+from collections.abc import Container, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import floor
@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.cases import PlannedCase, override_of
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.processes.turns import lone
@@ -217,7 +218,10 @@ def least_late(life: Life, planned_s: float, late_s: float, rate: float) -> int:
 
 
 def loops_of(
-    cases: Iterable[PlannedCase], catalog: Catalog, levels: Container[Level]
+    cases: Iterable[PlannedCase],
+    catalog: Catalog,
+    levels: Container[Level],
+    runners: Sequence[RunnerSpec] = (),
 ) -> dict[Loop, list[PlannedCase]]:
     """The open loops that prove the clocks of those cases that take no turns, and the latencies of
     those that are planned; none for a runner without that level.
@@ -229,7 +233,7 @@ def loops_of(
         return loops
     for case in cases:
         spec = catalog.scenarios[case.scenario]
-        if case.metric == "cold" or not lone(case, spec):
+        if case.metric == "cold" or not lone(case, spec, runners):
             continue
         pace = override_of(spec, case.axes)
         writer = pace.writer_rate is not None

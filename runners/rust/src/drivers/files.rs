@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally};
+use crate::driver::{Execution, Tally};
 use crate::failure::Failure;
 use crate::job::Step;
 use crate::parameters::Parameter;
@@ -21,7 +21,7 @@ pub fn path(step: &Step, execution: u64) -> Result<&str, Failure> {
     }
 }
 
-impl<S: Sink> Executor<S> for ReadFile<'_> {
+impl<S: Sink> Execution<S> for ReadFile<'_> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let path = path(self.step, number)?;

@@ -8,7 +8,7 @@ use super::sources::Source;
 use super::values;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally, not_as_said};
+use crate::driver::{Execution, Tally, not_as_said};
 use crate::drivers::files;
 use crate::failure::Failure;
 use crate::job::{Operation, Step};
@@ -69,7 +69,7 @@ impl Reading for All {
     }
 }
 
-impl<Q: Source, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, R, S> {
+impl<Q: Source, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, R, S> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Rows { source, step, columns, reading } = self;
@@ -91,7 +91,7 @@ pub struct Run<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
+impl<Q: Source, S: Sink> Execution<S> for Run<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Run { connection, source, step } = self;
@@ -112,7 +112,7 @@ pub struct Execute<Q> {
     pub source: Q,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Execute<Q> {
+impl<Q: Source, S: Sink> Execution<S> for Execute<Q> {
     #[inline(always)]
     fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         self.source.with(|statement| statement.complete())?;
@@ -128,7 +128,7 @@ pub struct Failing<'c, Q> {
     pub code: i32,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
+impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Failing { source, step, code: expected } = self;
@@ -153,7 +153,7 @@ pub struct Compile<'c> {
     pub step: &'c Step,
 }
 
-impl<S: Sink> Executor<S> for Compile<'_> {
+impl<S: Sink> Execution<S> for Compile<'_> {
     #[inline(always)]
     fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         drop(self.connection.prepare(&self.step.sql)?);
@@ -169,7 +169,7 @@ pub struct Open<'c, S> {
     pub columns: Columns<'c, S>,
 }
 
-impl<S: Sink> Executor<S> for Open<'_, S> {
+impl<S: Sink> Execution<S> for Open<'_, S> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let file = self.step.operation == Operation::OpenFile;

@@ -8,7 +8,7 @@ use super::shapes::{Object, Shape};
 use super::sources::Source;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally, not_as_said};
+use crate::driver::{Execution, Tally, not_as_said};
 use crate::failure::Failure;
 use crate::job::{Operation, Step};
 use crate::parameters::Parameter;
@@ -94,7 +94,7 @@ impl Reading for Iterate {
     }
 }
 
-impl<Q: Source, H: Shape, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, H, R> {
+impl<Q: Source, H: Shape, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, H, R> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let Rows { source, step, shape, reading, kept } = self;
@@ -139,7 +139,7 @@ pub struct Run<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
+impl<Q: Source, S: Sink> Execution<S> for Run<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let outcome = self.source.with(number, |statement| {
@@ -159,7 +159,7 @@ pub struct Execute<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Execute<'_, Q> {
+impl<Q: Source, S: Sink> Execution<S> for Execute<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let outcome = self.source.with(number, |statement| statement.raw_execute());
@@ -176,7 +176,7 @@ pub struct Failing<'c, Q> {
     pub code: i32,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
+impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let outcome = self.source.with(number, |statement| {
@@ -200,7 +200,7 @@ pub struct Compile<'c> {
     pub step: &'c Step,
 }
 
-impl<S: Sink> Executor<S> for Compile<'_> {
+impl<S: Sink> Execution<S> for Compile<'_> {
     #[inline(always)]
     fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let finalized = self.connection.prepare(&self.step.sql).and_then(Statement::finalize);
@@ -217,7 +217,7 @@ pub struct Open<'c> {
     pub shape: Object<'c>,
 }
 
-impl<S: Sink> Executor<S> for Open<'_> {
+impl<S: Sink> Execution<S> for Open<'_> {
     #[inline(always)]
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
         let outcome = self.once(number, &mut tally.sink);
