@@ -4,7 +4,7 @@ import { comparison, referenceOf, samples, triple } from "./data.js";
 import { amountOf, compareFigure, figureShown } from "./figures.js";
 import { inverse, ratio, time } from "./format.js";
 import { html } from "./markup.js";
-import { absolute } from "./matrix.js";
+import { absolute, keyStop } from "./matrix.js";
 import { write } from "./state.js";
 import { el, logAxis } from "./svg.js";
 
@@ -17,9 +17,9 @@ export function wireCells(grid, data, stateNow) {
     el("div", { id: "cell-card", popover: "auto", role: "dialog", tabindex: "-1" }),
   );
   grid.setAttribute("role", "grid");
-  grid.querySelector("tr[data-c] td[data-r]")?.setAttribute("tabindex", "0");
+  keyStop(grid, grid.querySelector("tr[data-c] td[data-r]"));
   const open = (cell) => {
-    stop(grid, cell);
+    keyStop(grid, cell);
     card.replaceChildren(...content(data, cell, stateNow()));
     card.showPopover();
     place(card, cell);
@@ -37,18 +37,12 @@ export function wireCells(grid, data, stateNow) {
     event.preventDefault();
     if (!step) return open(cell);
     const next = neighbour(grid, cell, step);
-    if (next) stop(grid, next).focus();
+    if (next) keyStop(grid, next).focus();
   });
 }
 
-function stop(grid, cell) {
-  grid.querySelector("td[tabindex]")?.removeAttribute("tabindex");
-  cell.setAttribute("tabindex", "0");
-  return cell;
-}
-
 function neighbour(grid, cell, [down, right]) {
-  const rows = [...grid.querySelectorAll("tr[data-c]:not([hidden])")];
+  const rows = [...grid.querySelectorAll("tr[data-c]")].filter((row) => row.checkVisibility());
   const row = rows[rows.indexOf(cell.parentElement) + down];
   const shown = [...(row?.querySelectorAll("td[data-r]:not([hidden])") ?? [])];
   const at = shown.findIndex((one) => one.dataset.r === cell.dataset.r);

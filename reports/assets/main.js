@@ -10,7 +10,7 @@ import { planned, spreadOut } from "./data.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
-import { paint, paintNear, sort } from "./matrix.js";
+import { fold, foldGroups, paint, paintNear, sort } from "./matrix.js";
 import { unpacked, wireFolds } from "./packed.js";
 import { plots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
@@ -64,6 +64,11 @@ function render() {
   selected = select(data, state);
   // which folds hold a row that is left
   if (selected.cases.size < data.cases.length) fillFolds(document);
+  // what the reader asks of cases is not answered by means of groups
+  const ofCases = state.sort || state.view || state.figure;
+  if (grid && (ofCases || selected.cases.size < data.cases.length)) {
+    for (const body of grid.tBodies) fold(body, false);
+  }
   show(selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
@@ -193,7 +198,9 @@ function openCase(index) {
 function openAt(node) {
   const details = node.closest("details");
   if (details) {
-    for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    const group = details.closest("#grid tbody");
+    if (group) fold(group, false);
+    for (let one = details; one; one = one.parentElement.closest("details")) one.open = true;
     // before the event, which comes later: what is not there yet takes neither room nor focus
     fillFolds(details);
     if (details.matches(".case")) freshen(details);
@@ -263,6 +270,7 @@ function wireGrid() {
   for (const link of grid.querySelectorAll('a[href^="#c-"]')) {
     link.setAttribute("aria-expanded", "false");
   }
+  foldGroups(grid);
   wireCells(grid, data, () => state);
   wireHeads(grid.tHead);
   paintNear(grid, data, state);

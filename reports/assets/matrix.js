@@ -3,11 +3,13 @@ import { comparison, mean, referenceOf, triple } from "./data.js";
 import { figureKey, figureReading } from "./figures.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { html } from "./markup.js";
-import { logAxis } from "./svg.js";
+import { el, logAxis } from "./svg.js";
 
 const NS_PER_S = 1e9;
 // Of cases and of groups.
 const ROWS = "tr[data-c], tr.group";
+// More of them, and the matrix shows its groups' means first.
+const MOST_ROWS = 40;
 // Of the picture in a cell: width and free ends in px, and the ratio to which its axis runs.
 const [GLYPH_WIDTH, GLYPH_PAD, GLYPH_MOST] = [88, 4, 4];
 const glyphAt = logAxis(1 / GLYPH_MOST, GLYPH_MOST, GLYPH_WIDTH, GLYPH_PAD);
@@ -119,6 +121,42 @@ function glyph([value, low, high]) {
     ? html`<path class="o" d="M${over > 0 ? GLYPH_WIDTH - 2 : 2} 5l${-4 * over}-4v8z"/>`
     : html`<path class="d" d="M${glyphAt(value)} 5h0"/>`;
   return html`<svg class="g" viewBox="0 0 ${GLYPH_WIDTH} 10" aria-hidden="true"><path class="z" d="M${GLYPH_WIDTH / 2} 0v10"/><path class="i" d="M${glyphAt(low ?? value)} 5H${glyphAt(high ?? value)}"/>${point}</svg>`;
+}
+
+/** Folds the groups of a long matrix that have a mean to show; a button at each opens it. */
+export function foldGroups(table) {
+  if (table.querySelectorAll("tr[data-c]").length <= MOST_ROWS) return;
+  for (const body of table.tBodies) {
+    if (!body.querySelector(".group > td")) continue;
+    const name = body.querySelector(".group > th > span");
+    const button = el("button", { type: "button" }, ...name.childNodes);
+    button.append(` (${body.querySelectorAll("tr[data-c]").length})`);
+    button.addEventListener("click", () => fold(body, !body.matches(".folded")));
+    name.append(button);
+    fold(body, true);
+  }
+}
+
+/** Hides the cases of a group behind its mean, or shows them; a group without a button has nothing to fold. */
+export function fold(body, folded) {
+  const button = body.querySelector(".group button");
+  if (!button) return;
+  body.classList.toggle("folded", folded);
+  button.setAttribute("aria-expanded", !folded);
+  const table = body.parentElement;
+  if (table.querySelector("td[tabindex]")?.checkVisibility()) return;
+  const cells = [...table.querySelectorAll("tr[data-c] td[data-r]")];
+  keyStop(
+    table,
+    cells.find((cell) => cell.checkVisibility()),
+  );
+}
+
+/** Makes a cell the one that Tab reaches; returns it. */
+export function keyStop(table, cell) {
+  table.querySelector("td[tabindex]")?.removeAttribute("tabindex");
+  cell?.setAttribute("tabindex", "0");
+  return cell;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

@@ -6,6 +6,32 @@ import { steps } from "./steps.mjs";
 
 const suite = [
   steps(
+    "a long matrix shows its groups' means first; a button, a link and a filter open them",
+    `const buttons = [...document.querySelectorAll("#grid .group button")];
+		const of = (button) => [...button.closest("tbody").querySelectorAll("tr[data-c]")];
+		const seen = () => rows().filter((r) => r.checkVisibility());
+		const reached = () => $("grid").querySelector("td[tabindex]")?.checkVisibility();
+		if (data.cases.length <= 40) return buttons.length || seen().length < data.cases.length ? "a short matrix folds" : "";
+		if (buttons.length < 2 || seen().length > data.cases.length / 4) return seen().length + " rows before anything is opened";
+		const alone = seen().length, [one, two, three] = buttons;
+		one.click();
+		if (seen().length !== alone + of(one).length || one.getAttribute("aria-expanded") !== "true") return "a button opens " + (seen().length - alone) + " of " + of(one).length + " rows";
+		if (!reached()) return "Tab reaches no cell";
+		const cell = of(one)[0].querySelector("td[data-r]");
+		cell.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+		if (document.activeElement.closest("tr") !== of(one)[1]) return "an arrow leaves the rows that are seen";
+		one.click();
+		if (seen().length !== alone || one.getAttribute("aria-expanded") !== "false") return "a button does not close";
+		const index = of(two).at(-1).dataset.c;
+		location.hash = "case=" + encodeURIComponent(data.cases[index].id);
+		if (!(await until(() => $("c-" + index)?.checkVisibility()))) return "a link's case is not seen";
+		if (!reached() || seen().length !== alone + of(two).length) return "a link opens " + (seen().length - alone) + " of " + of(two).length + " rows";
+		const { scenario } = data.cases[of(three)[0].dataset.c];
+		set("q", "scenario:" + scenario, "input");
+		if (seen().length !== data.cases.filter((c) => c.scenario === scenario).length) return "a filter shows " + seen().length + " rows";
+		$("reset").click();`,
+  ),
+  steps(
     "the script leaves every table the rows that it had",
     `for (const table of document.querySelectorAll("main table")) {
 			const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
@@ -19,9 +45,11 @@ const suite = [
 		const runner = [...data.cases[item].outcomes].findIndex((o, r) => o === "k" && r !== data.reference);
 		const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 		if (document.querySelectorAll("#grid td[tabindex]").length !== 1) return "the matrix is more than one stop";
-		document.querySelector("#grid td[tabindex]").focus();
-		press("ArrowRight");
-		if (document.activeElement !== document.querySelectorAll("#grid tr[data-c] td[data-r]")[1]) return "the arrow does not move";
+		const stop = document.querySelector("#grid td[tabindex]");
+		stop.focus();
+		const [next, key] = stop.nextElementSibling ? [stop.nextElementSibling, "ArrowRight"] : [stop.previousElementSibling, "ArrowLeft"];
+		press(key);
+		if (document.activeElement !== next) return "the arrow does not move";
 		document.querySelector("#grid tr[data-c='" + item + "'] td[data-r='" + runner + "']").focus();
 		document.querySelector("#grid tr[data-c='" + item + "'] td[data-r='" + runner + "']").click();
 		const card = $("cell-card");
