@@ -176,6 +176,7 @@ UNLED = 5  # times as long as the mode says a lap is that nothing leads into, wh
 LEAST_ROUNDS = 2  # of stated work: one says nothing of how its laps spread
 SLACK = 1.25  # on the time until a process is warm, since the next process may take longer
 SIMILAR = 2.0  # warm-ups whose ratio is smaller may be the same one, seen twice
+TURN_NS = 2e6  # that a turn takes beside its iterations: a line before each, and looks at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,13 +426,12 @@ def _predicted(counts: Counts, observation: Observed | None, at_once: int) -> Co
     `at_once`."""
     if observation is None or observation.operation_ns is None:
         return counts
-    iteration_ns = observation.mean_ns * counts.operations
     warmup_iterations = counts.warmup_iterations + counts.stagger * (STAGGERS - 1) / 2
     warming_ns = 1e6 * observation.ms_of(warmup_iterations * counts.operations)
     deviation = observation.between
     if deviation is not None:
         deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / counts.iterations)
-    timed_ns = counts.iterations * iteration_ns
+    timed_ns = counts.iterations * observation.mean_ns * counts.operations + TURN_NS * counts.rounds
     return counts.model_copy(
         update={
             "seconds": observation.seconds + (warming_ns / at_once + timed_ns) / 1e9,
