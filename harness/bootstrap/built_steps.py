@@ -136,8 +136,10 @@ def install_rust(
     environ: Mapping[str, str] | None = None,
 ) -> str:
     """Compile the runner of build `name` into `folder`; the binary's path in it."""
-    made = context, context.clone / "runners" / "rust", folder, commands
-    return install_crate(*made, name, "sqlitmus-rust", options=options, environ=environ)
+    crate = context.clone / "runners" / "rust"
+    return install_crate(
+        context, crate, folder, commands, name, "sqlitmus-rust", options=options, environ=environ
+    )
 
 
 def install_crate(

@@ -28,8 +28,10 @@ def _rust_facts(context: Context) -> Mapping[str, str]:
 
 def _make_rust(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
     name, crate = "plain-rust", _crate(context)
-    made = context, crate, folder, commands, name, "sqlitmus-plain"
-    return {name: Entry(install_crate(*made, target="rust"))}  # which holds the same SQLite
+    path = install_crate(
+        context, crate, folder, commands, name, "sqlitmus-plain", target="rust"
+    )  # the runner's work folder holds the same SQLite
+    return {name: Entry(path)}
 
 
 def _project(context: Context) -> Path:

@@ -10,7 +10,7 @@ import { planned, spreadOut } from "./data.js";
 import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
-import { fold, foldGroups, paint, paintNear, sort } from "./matrix.js";
+import { asButton, fold, foldGroups, paint, paintNear, sort } from "./matrix.js";
 import { unpacked, wireFolds } from "./packed.js";
 import { plots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
@@ -66,9 +66,7 @@ function render() {
   if (selected.cases.size < data.cases.length) fillFolds(document);
   // what the reader asks of cases is not answered by means of groups
   const ofCases = state.sort || state.view || state.figure;
-  if (grid && (ofCases || selected.cases.size < data.cases.length)) {
-    for (const body of grid.tBodies) fold(body, false);
-  }
+  if (grid && (ofCases || selected.cases.size < data.cases.length)) fold(grid.tBodies, false);
   show(selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
@@ -199,8 +197,8 @@ function openAt(node) {
   const details = node.closest("details");
   if (details) {
     const group = details.closest("#grid tbody");
-    if (group) fold(group, false);
-    for (let one = details; one; one = one.parentElement.closest("details")) one.open = true;
+    if (group) fold([group], false);
+    for (let box = details; box; box = box.parentElement.closest("details")) box.open = true;
     // before the event, which comes later: what is not there yet takes neither room nor focus
     fillFolds(details);
     if (details.matches(".case")) freshen(details);
@@ -259,10 +257,7 @@ function wireControls() {
 function wireGrid() {
   for (const head of grid.querySelectorAll("th[data-sort]")) {
     const name = head.dataset.sort;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
+    const button = asButton(head);
     // Ascending, descending, then the report's own order again.
     const next = { [name]: `-${name}`, [`-${name}`]: "" };
     button.addEventListener("click", () => change({ sort: next[state.sort] ?? name }));
@@ -270,8 +265,8 @@ function wireGrid() {
   for (const link of grid.querySelectorAll('a[href^="#c-"]')) {
     link.setAttribute("aria-expanded", "false");
   }
-  foldGroups(grid);
   wireCells(grid, data, () => state);
+  foldGroups(grid); // moves the cell that Tab reaches to one that is seen
   wireHeads(grid.tHead);
   paintNear(grid, data, state);
   addEventListener("beforeprint", () => paint(grid, data, state));

@@ -128,22 +128,29 @@ export function foldGroups(table) {
   if (table.querySelectorAll("tr[data-c]").length <= MOST_ROWS) return;
   for (const body of table.tBodies) {
     if (!body.querySelector(".group > td")) continue;
-    const name = body.querySelector(".group > th > span");
-    const button = el("button", { type: "button" }, ...name.childNodes);
+    const button = asButton(body.querySelector(".group > th > span"));
     button.append(` (${body.querySelectorAll("tr[data-c]").length})`);
-    button.addEventListener("click", () => fold(body, !body.matches(".folded")));
-    name.append(button);
-    fold(body, true);
+    button.addEventListener("click", () => fold([body], !body.matches(".folded")));
   }
+  fold(table.tBodies, true);
 }
 
-/** Hides the cases of a group behind its mean, or shows them; a group without a button has nothing to fold. */
-export function fold(body, folded) {
-  const button = body.querySelector(".group button");
-  if (!button) return;
-  body.classList.toggle("folded", folded);
-  button.setAttribute("aria-expanded", !folded);
-  const table = body.parentElement;
+/** Puts what `node` holds into a button, which it returns. */
+export function asButton(node) {
+  const button = el("button", { type: "button" }, ...node.childNodes);
+  node.append(button);
+  return button;
+}
+
+/** Hides the cases of groups behind their means, or shows them; one without a button has nothing to fold. */
+export function fold(bodies, folded) {
+  const buttons = [...bodies].map((body) => body.querySelector(".group button")).filter(Boolean);
+  if (!buttons.length) return;
+  for (const button of buttons) {
+    button.closest("tbody").classList.toggle("folded", folded);
+    button.setAttribute("aria-expanded", !folded);
+  }
+  const table = buttons[0].closest("table");
   if (table.querySelector("td[tabindex]")?.checkVisibility()) return;
   const cells = [...table.querySelectorAll("tr[data-c] td[data-r]")];
   keyStop(
