@@ -3,6 +3,7 @@
 import re
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,23 +31,23 @@ def check(*command: str, where: str = ".", any_of: tuple[str, ...] = ()) -> Chec
     return Check("one", "test", command, where, any_of)
 
 
-def test_tools_are_filled_in(tmp_path: Path) -> None:
-    command, _ = resolve(check("{python}", "-m", "{x} {python}"), tmp_path, KNOWN)
-    assert command == ["/venv/python", "-m", "{x} {python}"]
-
-
-def test_an_absent_tool_skips_with_its_hint(tmp_path: Path) -> None:
-    assert resolve(check("{deno}", "test"), tmp_path, KNOWN) == (None, "npm not found")
-
-
-def test_an_absent_folder_or_file_skips_with_its_name(tmp_path: Path) -> None:
-    absent = resolve(check("{python}", where="runners/zig"), tmp_path, KNOWN)
-    assert absent == (None, "runners/zig is not in this clone")
-    empty = check("{python}", any_of=("*.a", "b/*.a"))
-    assert resolve(empty, tmp_path, KNOWN) == (None, ". has no *.a or b/*.a")
+@pytest.mark.parametrize(
+    ("asked", "words", "reason"),
+    [
+        (check("{python}", "-m", "{x} {python}"), ["/venv/python", "-m", "{x} {python}"], ""),
+        (check("{deno}", "test"), None, "npm not found"),
+        (check("{python}", where="runners/zig"), None, "runners/zig is not in this clone"),
+        (check("{python}", any_of=("*.a", "b/*.b")), None, ". has no *.a or b/*.b"),
+        (check("{python}", any_of=("*.a", "b/*.a")), ["/venv/python"], ""),
+    ],
+)
+def test_a_command_gets_its_tools_or_is_skipped_with_the_reason(
+    tmp_path: Path, asked: Check, words: list[str] | None, reason: str
+) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "x.a").touch()
-    assert resolve(empty, tmp_path, KNOWN)[0] == ["/venv/python"]
+    command, why = resolve(asked, tmp_path, KNOWN)
+    assert (command, why) == (words, reason)
 
 
 def test_the_summary_names_what_did_not_pass(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,41 +65,40 @@ def test_the_summary_names_what_did_not_pass(capsys: pytest.CaptureFixture[str])
     assert summarise(outcomes[::2]) == 0
 
 
+def outcomes(work: Callable[[Check], bool], *names: str) -> list[tuple[str, str]]:
+    """What comes of checks side by side: the letter of a name is its tool, unless it is the longest
+    of all."""
+    checks = [Check(n, "test", (n[0],), ".", (), longest=n == "longest") for n in names]
+    done = side_by_side(checks, lambda c: Outcome(c.name, "passed" if work(c) else "failed"))
+    return [(outcome.name, outcome.word) for outcome in done]
+
+
 def test_checks_of_different_tools_run_together_and_those_of_one_in_order() -> None:
     together = threading.Barrier(2, timeout=20)
     order: list[str] = []
 
-    def work(check: Check) -> Outcome:
+    def work(check: Check) -> bool:
         if check.name.endswith("1"):
             together.wait()  # breaks unless the first of both tools are under way at once
         order.append(check.name)
-        return Outcome(check.name, "passed")
+        return True
 
-    checks = [Check(name, "test", (name[0],), ".", ()) for name in ("a1", "b1", "a2", "b2")]
-    outcomes = side_by_side(checks, work)
-    assert [outcome.name for outcome in outcomes] == ["a1", "a2", "b1", "b2"]
+    done = outcomes(work, "a1", "b1", "a2", "b2")
+    assert done == [(name, "passed") for name in ("a1", "a2", "b1", "b2")]
     for tool in "ab":
         assert [name for name in order if name[0] == tool] == [f"{tool}1", f"{tool}2"]
 
 
 def test_the_longest_starts_first_and_the_others_beside_it() -> None:
     begun = threading.Event()
-    order: list[str] = []
 
-    def work(check: Check) -> Outcome:
+    def work(check: Check) -> bool:
         if check.longest:
             begun.set()
-        elif not begun.wait(timeout=20):
-            return Outcome(check.name, "failed")
-        order.append(check.name)
-        return Outcome(check.name, "passed")
+        return begun.wait(timeout=20)
 
-    names = ("a1", "a2", "longest")
-    checks = [Check(n, "test", (n[0],), ".", (), longest=n == "longest") for n in names]
-    outcomes = side_by_side(checks, work)
-    assert [(one.name, one.word) for one in outcomes] == [
-        ("longest", "passed"), ("a1", "passed"), ("a2", "passed")
-    ]  # fmt: skip
+    done = outcomes(work, "a1", "a2", "longest")
+    assert done == [(name, "passed") for name in ("longest", "a1", "a2")]
 
 
 def test_output_is_whole_and_a_failure_has_its_exit_code(
@@ -128,16 +128,19 @@ def test_an_unknown_check_is_refused_with_the_names(capsys: pytest.CaptureFixtur
     assert {"ruff", "pyright"} <= set(err.split())
 
 
-def test_the_file_of_checks_covers_every_kind_and_language() -> None:
-    names = {kind: {one.name for one in load() if one.kind == kind} for kind in KINDS}
-    assert {"ruff", "pyright", "biome", "rustfmt", "clippy", "dotnet-format"} <= names["lint"]
-    assert {"actionlint", "zizmor", "workflow-schema", "dependabot-schema"} <= names["lint"]
-    assert {"pytest", "rust", "dotnet", "node", "bun", "deno"} <= names["test"]
-    assert {"ruff-format", "biome", "rustfmt", "dotnet-format"} <= names["format"]
+NAMED = {
+    "lint": [
+        *("ruff", "pyright", "biome", "rustfmt", "clippy", "dotnet-format"),
+        *("actionlint", "zizmor", "workflow-schema", "dependabot-schema"),
+    ],
+    "test": ["pytest", "rust", "dotnet", "node", "bun", "deno"],
+    "format": ["ruff-format", "biome", "rustfmt", "dotnet-format"],
+}
 
 
-def test_every_workflow_is_held_against_its_schema() -> None:
-    (check,) = [one for one in load() if one.name == "workflow-schema"]
+def test_the_file_of_checks_covers_every_kind_language_and_workflow() -> None:
+    checks = {(check.kind, check.name): check.command for check in load()}
+    assert {(kind, name) for kind in KINDS for name in NAMED[kind]} <= checks.keys()
     files = (ROOT / ".github" / "workflows").glob("*.yml")
-    named = [word for word in check.command if word.endswith(".yml")]
-    assert sorted(named) == sorted(path.relative_to(ROOT).as_posix() for path in files)
+    held = {word for word in checks["lint", "workflow-schema"] if word.endswith(".yml")}
+    assert held == {path.relative_to(ROOT).as_posix() for path in files}

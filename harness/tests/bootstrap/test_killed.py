@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,10 +53,8 @@ main._outlasted(main.Command([sys.argv[3]], dict(os.environ)))
 
 @dataclass
 class Killed:
-    """A set-up that was killed beside a slow command: who was with it, and what they hold open."""
+    """A set-up that was killed beside a slow command, by the pipe that those with it hold open."""
 
-    pid: int
-    guardian: int | None
     pipe: int
 
     def gone(self) -> bool:
@@ -64,7 +62,10 @@ class Killed:
         return bool(select.select([self.pipe], [], [], DEADLINE_S)[0]) and not os.read(self.pipe, 1)
 
 
-def killed(bench: Bench, *, with_guardian: bool, program: str = SET_UP) -> Generator[Killed]:
+@contextmanager
+def killed(
+    bench: Bench, *, with_guardian: bool = False, program: str = SET_UP
+) -> Generator[Killed]:
     """Kill a set-up, and its guardian, too, while its command and a session of that run."""
     pipe = bench.tools / "pipe"
     os.mkfifo(pipe)
@@ -84,7 +85,7 @@ def killed(bench: Bench, *, with_guardian: bool, program: str = SET_UP) -> Gener
             until(lambda: not running(watching), "the guardian lives on")
         process.kill()
     try:
-        yield Killed(process.pid, watching, reader)
+        yield Killed(reader)
     finally:
         os.close(reader)
         for pid in pids:
@@ -101,45 +102,33 @@ def guardian_of(pid: int) -> int | None:
     return None
 
 
-@pytest.fixture
-def killed_set_up(bench: Bench) -> Generator[Killed]:
-    yield from killed(bench, with_guardian=False)
-
-
-@pytest.fixture
-def killed_with_guardian(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Generator[Killed]:
-    # a mark of its own, else a session of another test may be the one that ends it
-    monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_A_TEST")
-    yield from killed(bench, with_guardian=True)
-
-
-def test_what_a_killed_set_up_started_ends_before_its_lock_is_free(
-    bench: Bench, killed_set_up: Killed
+def test_what_a_killed_set_up_started_ends_before_its_lock_is_free_and_is_made_anew(
+    bench: Bench,
 ) -> None:
-    with exclusive(bench.context.toolchain / "lock", lambda _: None):
-        assert killed_set_up.gone()
+    with killed(bench) as set_up:
+        with exclusive(bench.context.toolchain / "lock", lambda _: None):
+            assert set_up.gone()
+        (half,) = (bench.context.toolchain / "one").iterdir()
+        assert (half / "half").exists()
+        assert bench.ensure(bench.step("one"))["one"].ready
+        assert bench.made == ["one"]
+        assert not (half / "half").exists()
 
 
 def test_a_first_look_ends_with_the_command_that_waits_for_it(bench: Bench) -> None:
-    for command in killed(bench, with_guardian=False, program=FIRST_LOOK):
+    with killed(bench, program=FIRST_LOOK) as command:
         assert command.gone()
 
 
-def test_what_was_half_made_is_made_anew(bench: Bench, killed_set_up: Killed) -> None:
-    (half,) = (bench.context.toolchain / "one").iterdir()
-    assert (half / "half").exists()
-    assert bench.ensure(bench.step("one"))["one"].ready
-    assert bench.made == ["one"]
-    assert not (half / "half").exists()
-    assert killed_set_up.gone()
-
-
 def test_what_killed_set_up_and_guardian_left_is_ended_by_the_next(
-    bench: Bench, killed_with_guardian: Killed
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.ensure(bench.step("one"))
-    assert killed_with_guardian.gone()
-    assert "ended what a killed run or set-up had left running: " in bench.said.getvalue()
+    # a mark of its own, else a session of another test may be the one that ends it
+    monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_A_TEST")
+    with killed(bench, with_guardian=True) as set_up:
+        bench.ensure(bench.step("one"))
+        assert set_up.gone()
+        assert "ended what a killed run or set-up had left running: " in bench.said.getvalue()
 
 
 def test_a_set_up_that_ends_has_no_guardian_any_more(bench: Bench) -> None:
