@@ -2,57 +2,44 @@
 planned times in each open loop.
 """
 
+from itertools import product
 from pathlib import Path
 
-from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Manner
 from sqlitmus.run.verify.prober import Prober
 from sqlitmus.run.verify.stalls import Loop, Stalls
 from sqlitmus.vocabulary.contract import Features
-from tests.contract.performed import TWINS
-from tests.contract.started import RUNNERS, command, description, lacking, of_runners
+from tests.contract.started import description, each_program, installed, lacking
 from tests.known import KNOWN
 
-NEEDS_NO_CACHE = ("open",)
 
-
-@of_runners([name for name in RUNNERS if name not in TWINS])
+@each_program
 def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
-    line, environment = command(name)
-    spec = KNOWN.runners[name]
     features = description(name)["features"]
+    listed = (features[key] for key in ("shapes", "integers", "statements", "operations"))
     manners = [
-        Manner(shape, integers, statement, operation)
-        for shape in features["shapes"]
-        for integers in features["integers"]
-        for statement in features["statements"]
-        for operation in features["operations"]
-        if operation in ("get", "all", "iterate", "open")
-        if not (operation in NEEDS_NO_CACHE and statement == "cached")
-        if not lacking(features, {operation, shape})
+        manner
+        for manner in map(Manner._make, product(*listed))
+        if manner.operation in ("get", "all", "iterate", "open")
+        if not (manner.operation == "open" and manner.statement == "cached")
+        if not lacking(features, {manner.operation, manner.shape})
     ]
-    runner = Installed(spec, line, environment, None, None, "")
-    prober = Prober(tmp_path, 60)
-    for question in freshness.questions(manners, Features.model_validate(features), spec):
-        answer = prober.ask(question, runner, tmp_path / "log")
+    asked = freshness.questions(manners, Features.model_validate(features), KNOWN.runners[name])
+    for question in asked:
+        answer = Prober(tmp_path, 60).ask(question, installed(name), tmp_path / "log")
         assert answer == ("ok", None), (tmp_path / "log").read_text("utf-8")
 
 
-@of_runners([name for name in RUNNERS if name not in TWINS])
+@each_program
 def test_each_stall_shows_in_the_latencies(name: str, tmp_path: Path) -> None:
-    line, environment = command(name)
     features = description(name)["features"]
+    threads = ("main", "worker") if features.get("event_loop") else ()
     loops = [
         Loop("rate", None, writer=True, together=False),
         Loop("sequence", None, writer=False, together=True),
-        *(
-            Loop("rate", thread, writer=False, together=False)
-            for thread in ("main", "worker")
-            if features.get("event_loop")
-        ),
+        *(Loop("rate", thread, writer=False, together=False) for thread in threads),
     ]
-    runner = Installed(KNOWN.runners[name], line, environment, None, None, "")
     for loop in loops if "load" in features["levels"] else []:
-        answer = Prober(tmp_path, 60).ask(Stalls(loop, {}), runner, tmp_path / "log")
+        answer = Prober(tmp_path, 60).ask(Stalls(loop, {}), installed(name), tmp_path / "log")
         assert answer == ("ok", None), (loop, (tmp_path / "log").read_text("utf-8"))

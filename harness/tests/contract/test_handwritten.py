@@ -7,29 +7,21 @@ from pathlib import Path
 import pytest
 
 from benchmarks.overhead import CASES, Pair, verdict
-from sqlitmus.catalog import runners
-from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.turns import Turns
-from sqlitmus.vocabulary import paths
-from tests.contract.started import command, of_runners
+from tests.contract.started import installed, of_runners, takes_turns, tools
 from tests.known import KNOWN, ROOT
 
-BENCHMARK = ROOT / "harness" / "benchmarks" / "overhead.py"
-NAMES = [name for name, spec in KNOWN.runners.items() if spec.handwritten]
+each_handwritten = of_runners([name for name, spec in KNOWN.runners.items() if spec.handwritten])
 # They open one cached fixture, which another process locks for a moment when it closes it.
 pytestmark = pytest.mark.xdist_group("handwritten")
-takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
 
 def pair_of(name: str, case: str, folder: Path) -> Pair:
-    command(name)
-    tools = paths.tools()
-    (installed,) = runners.discover(KNOWN, [name], tools)
-    return Pair.of(KNOWN, installed, case, folder, tools)
+    return Pair.of(KNOWN, installed(name), case, folder, tools())
 
 
 @pytest.mark.parametrize("case", CASES)
-@of_runners(NAMES)
+@each_handwritten
 def test_answers_are_the_runners(name: str, case: str, tmp_path: Path) -> None:
     """It ends with the reason where answers differ or are missing."""
     turns = pair_of(name, case, tmp_path).turns(warmup_ms=1, lead_in_ms=2, lap_ms=1)
@@ -38,7 +30,7 @@ def test_answers_are_the_runners(name: str, case: str, tmp_path: Path) -> None:
 
 
 @takes_turns
-@of_runners(NAMES)
+@each_handwritten
 def test_both_programs_take_turns(name: str, tmp_path: Path) -> None:
     """A process that does not wait for each of its lines, or ends too early, ends the set."""
     levels = pair_of(name, "get-pk@transaction=read", tmp_path).together(Turns(2, 3, 1, 2), "seed")
@@ -48,11 +40,11 @@ def test_both_programs_take_turns(name: str, tmp_path: Path) -> None:
 
 @takes_turns
 def test_a_line_per_runner_and_workload() -> None:
-    command("python")
+    program = ROOT / "harness" / "benchmarks" / "overhead.py"
     asked = ["-r", "python", "--case", "all", "--sets", "6", "--busy", "1"]
     brief = ["--warmup-ms", "1", "--lead-in-ms", "1", "--lap-ms", "1"]
     done = subprocess.run(
-        [sys.executable, str(BENCHMARK), *asked, *brief],
+        [sys.executable, program, *asked, *brief],
         capture_output=True,
         text=True,
         check=False,

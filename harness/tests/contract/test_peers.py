@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from benchmarks import peers
 from benchmarks.peer_tools import TOOLS, Effort, Setting
 from tests import left_out
-from tests.contract.started import command
+from tests.contract.started import installed, takes_turns
 
 FIGURES = {
     "plain": ["plain totals"],
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.xdist_group("handwritten")
 
 
 def setting(case: str, folder: Path, tool: str, slow: str | None = None) -> Setting:
-    command("node")
+    installed("node")
     if tool in ("mitata", "tinybench", "hyperfine"):
         left_out.tool(tool)
     return replace(peers.setting(case, folder, TINY, slow), operations=100)
@@ -50,7 +50,7 @@ def test_a_tool_gives_its_figures_of_a_question(tool: str, case: str, tmp_path: 
     assert printed == [name for name in FIGURES[tool] if "nch, mean" in name or "rule" in name]
 
 
-@pytest.mark.skipif(peers.unsupported() is not None, reason="no processes together")
+@takes_turns
 def test_sqlitmus_gives_what_its_user_reads(tmp_path: Path) -> None:
     question = setting("get-pk", tmp_path, "sqlitmus")
     whole, blocks = peers.measured(0, question, TOOLS["sqlitmus"])
@@ -81,7 +81,7 @@ def test_what_is_slowed_does_the_same_work_and_more_on_a_copy(tool: str, tmp_pat
 
 
 def test_a_sitting_is_printed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    command("node")
+    installed("node")
     left_out.tool("tinybench")
     monkeypatch.setattr(peers, "Effort", partial(Effort, 1, 2, 2, 1e5))
     monkeypatch.setattr(peers, "QUESTIONS", {"get-pk": 100})

@@ -3,7 +3,6 @@
 # pyright: reportUnknownMemberType=false
 
 import importlib
-import json
 import sqlite3
 import subprocess
 import sys
@@ -14,10 +13,10 @@ import pytest
 
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.detail import bucket
+from tests.contract.jobs import Json, result_of, write_job
 from tests.known import RUNNERS
 
 ORACLE = RUNNERS / "python"
-PROGRAM = ORACLE / "main.py"
 WRITE = "INSERT INTO t DEFAULT VALUES"
 MS = 1_000_000
 
@@ -105,34 +104,28 @@ def perform(
 
 
 def test_the_plain_loop_does_not_look_at_the_clock(clock: Clock) -> None:
-    counts, latencies, pacing = perform(Works(clock, [0, 0]), 2)
-    assert counts == (0, 2, 1 + 1, 0)
-    assert (latencies, pacing) == ({}, {})
+    assert perform(Works(clock, [0, 0]), 2) == ((0, 2, 1 + 1, 0), {}, {})
     assert clock.now == 10**12
 
 
 def test_latencies_fall_into_the_buckets_of_the_contract(clock: Clock) -> None:
     # One nanosecond more each, for the second look at the clock.
-    times = [0, 254, 255, 510, 1_000_000 - 1, 2**31 - 1, 2**62]
     want = {
-        1: 1,  # below 256, e = 0: one bucket for each nanosecond
-        255: 1,
-        1 * 128 + 128: 1,  # 256: e = 1, 256 >> 1 = 128
-        1 * 128 + 255: 1,  # 511: e = 1, 511 >> 1 = 255
-        12 * 128 + 244: 1,  # 1,000,000: e = 19 - 7 = 12, >> 12 = 244
-        24 * 128 + 128: 1,  # 2^31: e = 31 - 7 = 24
-        55 * 128 + 128: 1,  # 2^62: e = 62 - 7 = 55
+        0: 1,  # below 256, e = 0: one bucket for each nanosecond
+        254: 255,
+        255: 1 * 128 + 128,  # 256: e = 1, 256 >> 1 = 128
+        510: 1 * 128 + 255,  # 511: e = 1, 511 >> 1 = 255
+        1_000_000 - 1: 12 * 128 + 244,  # 1,000,000: e = 19 - 7 = 12, >> 12 = 244
+        2**31 - 1: 24 * 128 + 128,  # 2^31: e = 31 - 7 = 24
+        2**62: 55 * 128 + 128,  # 2^62: e = 62 - 7 = 55
     }
-    _, latencies, _ = perform(Works(clock, times), len(times), latencies=True)
-    assert latencies == want
-    assert list(want) == [bucket(time + 1) for time in times]
-
-
-def test_the_latency_holds_the_transaction(clock: Clock) -> None:
+    _, latencies, _ = perform(Works(clock, [*want]), len(want), latencies=True)
+    assert latencies == dict.fromkeys(want.values(), 1)
+    assert [*want.values()] == [bucket(time + 1) for time in want]
     works = Works(clock, [500])
     _, latencies, _ = perform(works, 1, "immediate", latencies=True)
     assert works.said == ["BEGIN immediate", WRITE, "COMMIT"]
-    assert latencies == {bucket(501): 1}
+    assert latencies == {bucket(501): 1}, "it holds the transaction"
 
 
 def test_a_stall_shows_in_all_that_had_to_wait(clock: Clock) -> None:
@@ -193,18 +186,12 @@ def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:
     assert works.said.count("ROLLBACK") == 1
     assert sum(latencies.values()) == 3
     assert bucket(701) in latencies
-
-
-def test_a_busy_operation_is_rolled_back_that_began_a_transaction_itself(clock: Clock) -> None:
-    works = Works(clock, [0, -700, 0])
+    works = Works(clock, [0, -700, 0])  # which begins a transaction itself
     counts, _, _ = perform(works, 3, around=("BEGIN", "COMMIT"), tolerate_busy=True)
     assert counts == (0, 2, 1 + 1, 1)
     whole = ["BEGIN", WRITE, "COMMIT"]
     assert works.said == [*whole, "BEGIN", WRITE, "ROLLBACK", *whole]
-
-
-def test_a_busy_database_is_a_failure_where_it_is_not_tolerated(clock: Clock) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="locked"):
+    with pytest.raises(sqlite3.OperationalError, match="locked"):  # where it is not tolerated
         perform(Works(clock, [-700]), 1, latencies=True)
 
 
@@ -225,32 +212,21 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def failure(folder: Path, start: list[str], **changes: Any) -> str:
-    """Why the oracle says it failed."""
-    job = {
-        "contract": 2,
-        "mode": "measure",
-        "cell": "by/hand",
+    """Why the oracle says that it failed: the fourth row to insert is there."""
+    rows = {"types": ["integer"], "rows": [[1], [2], [3], [1]]}
+    asked: Json = {
         "database": {"path": ":memory:"},
-        "steps": [
-            {
-                "operation": "run",
-                "sql": "INSERT INTO own VALUES (?)",
-                "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [1]]},
-            }
-        ],
         "connection": {"setup": ["CREATE TABLE own(id INTEGER PRIMARY KEY)"]},
         "measure": {"operations_per_iteration": 8, "workers": 8},
-        "output": str(folder / "result.json"),
         **changes,
     }
-    file = folder / "job.json"
-    file.write_text(json.dumps(job), "utf-8")
-    command = [sys.executable, *start, str(PROGRAM), "--job", str(file)]
+    step = {"operation": "run", "sql": "INSERT INTO own VALUES (?)", "parameters": rows}
+    file = write_job(folder / "job.json", step, **asked)
+    command = [sys.executable, *start, str(ORACLE / "main.py"), "--job", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1, done.stderr
-    result = json.loads((folder / "result.json").read_text("utf-8"))
-    assert result["status"] == "failed"
-    return result["error"]["message"]
+    assert result_of(file)["status"] == "failed"
+    return result_of(file)["error"]["message"]
 
 
 def test_workers_that_cannot_be_started_are_told(tmp_path: Path) -> None:
@@ -263,9 +239,8 @@ def test_workers_that_cannot_be_started_are_told(tmp_path: Path) -> None:
 def test_a_worker_that_fails_leaves_nobody_waiting(
     tmp_path: Path, workers: int, writer: bool
 ) -> None:
-    changes: dict[str, Any] = {"measure": {"operations_per_iteration": 8, "workers": workers}}
+    changes: Json = {"measure": {"operations_per_iteration": 8, "workers": workers}}
     if writer:
         step = {"operation": "run", "sql": "INSERT INTO own DEFAULT VALUES"}
         changes["writer"] = {"steps": [step], "operations": 1}
-    told = failure(tmp_path, [], **changes)
-    assert told == "UNIQUE constraint failed: own.id"
+    assert failure(tmp_path, [], **changes) == "UNIQUE constraint failed: own.id"

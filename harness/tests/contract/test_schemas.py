@@ -10,28 +10,33 @@ from typing import get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus.cli.export import schemas
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import LEVELS, Job, Level, levels
-from tests.contract.performed import VECTORS
-from tests.contract.started import CONTRACT, Json
+from tests.cli.calling import sqlitmus
+from tests.contract.jobs import CONTRACT, VECTORS, Json, of_vector
 from tests.known import KNOWN, ROOT, RUNNERS
 
-JOB = Draft202012Validator(schemas()["job"])
+JOB = Draft202012Validator(json.loads((CONTRACT / "job.schema.json").read_text("utf-8")))
 
 
 @pytest.mark.parametrize("name", ["job", "result", "describe"])
-def test_the_committed_schema_is_what_the_command_prints(name: str) -> None:
+def test_the_committed_schema_is_what_the_command_prints(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = CONTRACT / f"{name}.schema.json"
-    printed = json.dumps(schemas()[name], indent=1, ensure_ascii=False) + "\n"
+    printed = sqlitmus(capsys, monkeypatch, "schema", name).out
     told = f"run: ./just schema {name} --out runners/contract/{file.name}"
     assert file.read_text("utf-8") == printed, told
-    Draft202012Validator.check_schema(schemas()[name])
+    Draft202012Validator.check_schema(json.loads(printed))
 
 
-def test_the_jobs_of_the_vectors_fit_the_schema() -> None:
-    jobs = {name: (CONTRACT / "vectors" / name / "job.json").read_bytes() for name in VECTORS}
-    assert [name for name, job in jobs.items() if not JOB.is_valid(json.loads(job))] == []
+def test_the_schema_takes_the_vectors_and_refuses_what_the_contract_does_not_know() -> None:
+    jobs = {name: of_vector(name) for name in VECTORS}
+    assert [name for name, job in jobs.items() if not JOB.is_valid(job)] == []
+    job = jobs[VECTORS[0]]
+    assert not JOB.is_valid({**job, "surprise": 1})
+    assert not JOB.is_valid({**job, "mode": "guess"})
+    assert not JOB.is_valid({k: v for k, v in job.items() if k != "output"})
 
 
 NAMES = "Job Database Connection Step Parameters Column Readback Measure Share"
@@ -69,14 +74,6 @@ def test_only_what_has_not_its_default_needs_a_level(
     assert levels(Job.model_validate(job)) == ["core", *filter(None, [level])]
 
 
-def test_the_schema_refuses_what_the_contract_does_not_know() -> None:
-    job = json.loads((CONTRACT / "vectors" / VECTORS[0] / "job.json").read_text("utf-8"))
-    assert not JOB.is_valid({**job, "surprise": 1})
-    assert not JOB.is_valid({**job, "mode": "guess"})
-    assert not JOB.is_valid({k: v for k, v in job.items() if k != "output"})
-
-
-CONTRACT_RUNNER_FOLDERS = RUNNERS / "contract" / "CONTRACT.md"
 FOLDERS = sorted(
     {
         folder.relative_to(RUNNERS).as_posix()
@@ -89,45 +86,34 @@ BEGINNING = "The loop that is timed is here: "
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_readme_begins_with_where_the_timed_loop_is(folder: str) -> None:
-    readme = RUNNERS / folder / "README.md"
-    lines = [line for line in readme.read_text("utf-8").splitlines() if line]
-    assert len(lines) <= 40
-    assert lines[0].startswith("# ")
-    assert lines[1].startswith(BEGINNING)
-    named = re.findall(r"`([^` ]+\.\w+)`, `(\w+)`", "\n".join(lines))
-    assert named
-    for file, function in named:
-        text = (readme.parent / file).read_text("utf-8")
-        assert re.search(rf"(function|fn|def|void) {function}\(", text), f"{file}: {function}"
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_files_that_a_readme_names_exist(folder: str) -> None:
+def test_a_readme_begins_with_where_the_timed_loop_is_and_names_files_that_exist(
+    folder: str,
+) -> None:
     readme = RUNNERS / folder / "README.md"
     text = readme.read_text("utf-8")
+    title, beginning, *more = (line for line in text.splitlines() if line)
+    assert len(more) <= 38
+    assert title.startswith("# ")
+    assert beginning.startswith("The loop that is timed is here: ")
+    loops = re.findall(r"`([^` ]+\.\w+)`, `(\w+)`", text)
+    assert loops
+    for file, function in loops:
+        source = (readme.parent / file).read_text("utf-8")
+        assert re.search(rf"(function|fn|def|void) {function}\(", source), f"{file}: {function}"
     named = re.findall(r"`([\w./-]+\.(?:js|rs|cs|py|toml|md))`", text)
-    asked = re.findall(r"(?<= )(runners/\S+)", text)
-    for file in named:
-        assert (readme.parent / file).is_file(), file
-    for file in asked:
-        assert (ROOT / file).is_file(), file
-
-
-def concepts() -> tuple[list[str], list[list[str]]]:
-    """The folders of the columns of the contract's table of concepts, and its rows: their cells."""
-    _, _, text = CONTRACT_RUNNER_FOLDERS.read_text("utf-8").partition("## Where each concept is")
-    before, *table = text.rstrip().split("\n|")
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
-    return re.findall(r"`runners/([^`]+)`", before), rows[2:]
+    files = [readme.parent / file for file in named]
+    files += [ROOT / file for file in re.findall(r"(?<= )(runners/\S+)", text)]
+    assert [file for file in files if not file.is_file()] == []
 
 
 def test_the_table_of_concepts_names_files_that_exist() -> None:
-    sources, rows = concepts()
+    before, *table = PAGE.partition("## Where each concept is")[2].rstrip().split("\n|")
+    folders = re.findall(r"`runners/([^`]+)`", before)
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table][2:]
     assert len(rows) > 20
     for concept, *cells in rows:
-        assert len(cells) == len(sources) > 3, concept
-        for source, cell in zip(sources, cells, strict=True):
+        assert len(cells) == len(folders) > 3, concept
+        for source, cell in zip(folders, cells, strict=True):
             for file in re.findall(r"`([^`]+)`", cell):
                 assert (RUNNERS / source / file).is_file(), f"{concept}: {source}/{file}"
 

@@ -1,8 +1,10 @@
 """What runners say of their own process, and the oracle's ways on macOS and Windows."""
 
+# pyright: reportUnknownMemberType=false
+
 import ctypes
 import gc
-import importlib.util
+import importlib
 import mmap
 import platform
 import resource
@@ -17,28 +19,23 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import host
-from tests.contract.started import command, description, each_runner
+from tests.contract.started import description, each_runner, installed
 from tests.known import RUNNERS
 
 
 @pytest.fixture
-def system() -> ModuleType:
-    """The oracle's module."""
-    file = RUNNERS / "python" / "system.py"
-    spec = importlib.util.spec_from_file_location("oracle_system", file)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def system(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The oracle's module, anew."""
+    monkeypatch.syspath_prepend(RUNNERS / "python")
+    monkeypatch.delitem(sys.modules, "system", raising=False)
+    return importlib.import_module("system")
 
 
 @each_runner
 def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
     """Here nothing is emulated: what it names is what its program is built for."""
-    line, _ = command(name)
     said = host.named(description(name)["identity"]["architecture"])
-    program = Path(line[0]).resolve()
+    program = Path(installed(name).command[0]).resolve()
     assert said == (host.of_program(program) or said)
     assert said in ("x64", "arm64")
 
@@ -49,24 +46,16 @@ def test_usage_and_peak_here(system: ModuleType) -> None:
     gc.collect()
     between = system.usage()
     sum(range(1_000_000))
+    with mmap.mmap(-1, 64 * mmap.PAGESIZE) as fresh:
+        for start in range(0, len(fresh), mmap.PAGESIZE):
+            fresh[start] = 1
     after = system.usage()
     told = system.figures([(before, between), (between, after)])
     assert told["cpu_ns"] == after.cpu - before.cpu > 0
     assert told["collections"] >= 1
     assert told["switches"]["voluntary"] >= 0
     assert told["page_faults"]["major"] >= 0
-
-
-def test_new_memory_costs_minor_page_faults(system: ModuleType) -> None:
-    before = system.usage()
-    with mmap.mmap(-1, 64 * mmap.PAGESIZE) as fresh:
-        for start in range(0, len(fresh), mmap.PAGESIZE):
-            fresh[start] = 1
-    told = system.figures([(before, system.usage())])
-    assert told["page_faults"]["minor"] >= 1
-
-
-def test_the_peak_here(system: ModuleType) -> None:
+    assert told["page_faults"]["minor"] >= 1, "new memory costs them"
     assert 2**20 < system.peak_rss() < 2**40
 
 
@@ -148,12 +137,12 @@ console.log(hasEnded(new Deno.errors.PermissionDenied("no")));
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of threads in files")
 def test_a_thread_that_ends_while_deno_reads_its_file_is_no_failure(tmp_path: Path) -> None:
     """It was one, now and then: the file of a thread that has ended says ESRCH once it is open."""
-    line, environment = command("deno")
+    deno = installed("deno")
     script = tmp_path / "ended.js"
     script.write_text(ENDED.format(system=(RUNNERS / "deno/system.js").as_uri()), "utf-8")
     told = subprocess.run(
-        [line[0], "run", "--no-config", "-A", str(script)],
-        env=environment,
+        [deno.command[0], "run", "--no-config", "-A", str(script)],
+        env=deno.environment,
         capture_output=True,
         text=True,
         check=True,

@@ -13,11 +13,9 @@ from benchmarks import example_database
 from benchmarks.agreement import Bounds, Published, Run
 from benchmarks.truth import COMMANDS, report
 from benchmarks.truth import main as truth_main
-from sqlitmus.run.processes.launch import unsupported
-from tests.contract.started import command, need_tools
+from tests.contract.started import installed, need_tools, takes_turns
 from tests.known import ROOT
 
-BENCHMARK = ROOT / "harness" / "benchmarks" / "truth.py"
 DRIVERS = ("node", "rust")
 # It measures under the lock of the machine, as the handwritten loops do.
 pytestmark = pytest.mark.xdist_group("handwritten")
@@ -25,19 +23,16 @@ pytestmark = pytest.mark.xdist_group("handwritten")
 
 def truth(*words: str) -> subprocess.CompletedProcess[str]:
     for name in DRIVERS:
-        command(name)
+        installed(name)
         need_tools(COMMANDS[name])
     asked = ["--cases", "get-pk", "--drivers", ",".join(DRIVERS), *words]
     return subprocess.run(
-        [sys.executable, str(BENCHMARK), *asked],
+        [sys.executable, ROOT / "harness" / "benchmarks" / "truth.py", *asked],
         capture_output=True,
         text=True,
         check=False,
         timeout=600,
     )
-
-
-takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 answer is not accepted anyway.
 """
 
-import contextlib
-import json
-import sqlite3
 from pathlib import Path
 
-from tests.contract.started import command, description, each_runner, start
+from tests.contract.jobs import Json, database, result_of, write_job
+from tests.contract.started import description, each_runner, start
 
 COLUMNS = {
     "i": ("integer", "7"),
@@ -17,42 +15,24 @@ COLUMNS = {
 }
 
 
-def write_job(folder: Path, cell: str, column: str, shape: str, value: str) -> None:
-    """A job that reads all rows of a table with one row that has `value`; CELL.result is for it."""
-    file = folder / f"{cell}.db"
-    with contextlib.closing(sqlite3.connect(file)) as connection:
-        connection.execute(f"CREATE TABLE t({column})")
-        connection.execute(f"INSERT INTO t VALUES ({value})")
-        connection.commit()
-    declared = {"name": column, "type": COLUMNS[column][0]}
-    step = {"operation": "all", "sql": f"SELECT {column} FROM t", "shape": shape}
-    job = {
-        "contract": 2,
-        "mode": "measure",
-        "cell": "null/undeclared",
-        "database": {"path": str(file)},
-        "steps": [{**step, "columns": [declared]}],
-        "measure": {"operations_per_iteration": 1},
-        "output": str(folder / f"{cell}.result"),
-    }
-    (folder / f"{cell}.json").write_text(json.dumps(job), "utf-8")
-
-
 @each_runner
 def test_null_in_place_of_a_value_is_no_answer(name: str, tmp_path: Path) -> None:
-    command(name)
     shapes = {"object", "array", "typed"} & {*description(name)["features"]["shapes"]}
-    cells = [(shape, column) for shape in sorted(shapes) for column in COLUMNS]
-    for shape, column in cells:
-        write_job(tmp_path, f"{shape}-{column}-right", column, shape, COLUMNS[column][1])
-        write_job(tmp_path, f"{shape}-{column}-wrong", column, shape, "NULL")
-    done = start(name, "--jobs", str(tmp_path))
+    for shape in shapes:
+        for column, (kind, right) in COLUMNS.items():
+            step: Json = {"operation": "all", "sql": f"SELECT {column} FROM t", "shape": shape}
+            step["columns"] = [{"name": column, "type": kind}]
+            for told, value in (("right", right), ("wrong", "NULL")):
+                file = tmp_path / f"{shape}-{column}-{told}.json"
+                made = f"CREATE TABLE t({column}); INSERT INTO t VALUES ({value});"
+                path = str(database(file.with_suffix(".db"), made))
+                write_job(file, step, database={"path": path})
+    done = start(name, "--jobs", tmp_path)
     assert done.returncode in (0, 1), done.stderr
-    for shape, column in cells:
-        right, wrong = (
-            json.loads((tmp_path / f"{shape}-{column}-{value}.result").read_text("utf-8"))
-            for value in ("right", "wrong")
-        )
+    rights = [*tmp_path.glob("*-right.json")]
+    assert len(rights) == len(shapes) * len(COLUMNS)
+    for file in rights:
+        right = result_of(file)
+        wrong = result_of(file.with_name(file.name.replace("right", "wrong")))
         assert right["status"] == "ok", right
-        told = f"{shape}, {column}: {wrong}"
-        assert wrong["status"] == "failed" or wrong["checksum"] != right["checksum"], told
+        assert wrong["status"] == "failed" or wrong["checksum"] != right["checksum"], wrong

@@ -9,7 +9,6 @@ from typing import get_args
 
 import pytest
 
-from sqlitmus.run.verify import context
 from sqlitmus.vocabulary.contract import (
     Description,
     Job,
@@ -20,15 +19,26 @@ from sqlitmus.vocabulary.contract import (
     Writer,
     levels,
 )
-from tests.contract.performed import (
+from tests.contract.jobs import (
+    CONTRACT,
     VECTORS,
-    Performed,
+    Json,
     job_of,
     needs_own_process,
-    perform_all,
+    of_vector,
+    problem,
+    result_of,
+    write_job,
     written,
 )
-from tests.contract.started import CONTRACT, Json, description, each_runner, lacking, start
+from tests.contract.started import (
+    Performed,
+    description,
+    each_runner,
+    lacking,
+    perform_all,
+    start,
+)
 from tests.known import KNOWN
 
 
@@ -60,42 +70,49 @@ def test_a_runner_describes_itself_as_the_schema_wants(name: str) -> None:
     told = description(name)
     Description.model_validate_json(json.dumps(told), strict=True)
     assert told["identity"]["runner"] == name
+    features, operations = told["features"], {*get_args(Operation)}
     for listed in ("operations", "shapes", "statements", "transactions"):
-        assert told["features"][listed]
+        assert features[listed]
+    # one that was forgotten in the list would be skipped as unsupported in all vectors
+    assert operations - {*features["operations"]} == operations & {*features.get("lacks", [])}
 
 
 @each_runner
 def test_every_vector(name: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for vector, answer in perform_all(name, tmp_path).items():
-        with subtests.test(vector):
-            check_vector(name, vector, answer)
+    for performed in perform_all(name, tmp_path):
+        with subtests.test(performed.vector):
+            check_vector(name, performed)
 
 
-def check_vector(name: str, vector: str, answer: Performed) -> None:
-    """The result is right, or says why the runner has none."""
-    job, text = answer.job, answer.result
-    assert text is not None, f"no result, exit code {answer.code}: {answer.stderr}"
-    assert not answer.left, f"temporary files stay: {answer.left}"
+def read(job: Job) -> Json:
+    """The result of a job, which fits the model."""
+    text = Path(job.output).read_bytes()
     Result.model_validate_json(text, strict=True)
-    result = json.loads(text)
-    want = json.loads((CONTRACT / "vectors" / vector / "expected.json").read_bytes())
+    return json.loads(text)
+
+
+def check_vector(name: str, done: Performed) -> None:
+    """The result is right, or says why the runner has none."""
+    job, output = done.job, Path(done.job.output)
+    assert output.exists(), f"no result, exit code {done.code}: {done.stderr}"
+    left = [file for file in output.parent.iterdir() if file.suffix in (".part", ".tmp")]
+    assert not left, "temporary files stay"
+    result, want = read(job), of_vector(done.vector, "expected")
+    features = description(name)["features"]
     assert result["cell"] == job.cell
     if needs_own_process(job):
-        assert answer.code == (1 if result["status"] == "failed" else 0)
+        assert done.code == (1 if result["status"] == "failed" else 0)
+    told = result.get("error") or result.get("reason")
     if result["status"] == "unsupported" and want["status"] != "unsupported":
-        more = asks_for_more(job, description(name)["features"])
-        assert more, f"unsupported ({result['reason']}), but all that is asked for is in features"
+        more = asks_for_more(job, features)
+        assert more, f"unsupported ({told}), but all that is asked for is in features"
         return
-    if vector.startswith("nul-") and not KNOWN.runners[name].nul_in_text:
-        assert result["status"] == want["status"], result.get("error") or result.get("reason")
+    if done.vector.startswith("nul-") and not KNOWN.runners[name].nul_in_text:
+        assert result["status"] == want["status"], told
         assert result["digest"] != want["digest"], "it reads U+0000 now: say so in its runner.toml"
         return
-    problem = context.difference(
-        result, want, digested=job.mode == "verify" or job.measure.digest > 0
-    )
-    assert problem is None, f"{problem}: {result.get('error') or result.get('reason')}"
+    assert problem(job, done.vector, result) is None, told
     if result["status"] == "ok":
-        features = description(name)["features"]
         check_figures(job, result, want, features)
         check_engine(job, result, features["engine"])
 
@@ -106,23 +123,8 @@ def test_a_runner_of_the_core_alone_passes_the_vectors_of_the_core(tmp_path: Pat
     command = [sys.executable, str(CONTRACT / "core.py"), "--jobs", str(tmp_path / "jobs")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")  # some have to fail
-    for name, job in jobs.items():
-        text = Path(job.output).read_bytes()
-        Result.model_validate_json(text, strict=True)
-        result = json.loads(text)
-        want = json.loads((CONTRACT / "vectors" / name / "expected.json").read_bytes())
-        digested = job.mode == "verify" or job.measure.digest > 0
-        assert context.difference(result, want, digested=digested) is None, name
-
-
-WITHOUT_PLAN = ("open", "open-file", "in-transaction", "execute", "read-file")
-
-
-@each_runner
-def test_a_runner_has_every_operation_or_says_that_it_lacks_it(name: str) -> None:
-    """One that was forgotten in the list would be skipped as unsupported in all vectors."""
-    features, operations = description(name)["features"], {*get_args(Operation)}
-    assert operations - {*features["operations"]} == operations & {*features.get("lacks", [])}
+    problems = {name: problem(job, name, read(job)) for name, job in jobs.items()}
+    assert {name: why for name, why in problems.items() if why} == {}
 
 
 def check_engine(job: Job, result: Json, options: list[str]) -> None:
@@ -132,6 +134,7 @@ def check_engine(job: Job, result: Json, options: list[str]) -> None:
     assert told.keys() == (set(options) if job.inspect and job.steps else set())
 
 
+WITHOUT_PLAN = ("open", "open-file", "in-transaction", "execute", "read-file")
 FIGURES = ("allocated_bytes", "collections", "page_cache")
 
 
@@ -232,19 +235,16 @@ def check_recorded(measure: Measure, paced: Measure | Writer, worker: Json) -> N
         assert min(worker["iterations_ns"]) >= planned_ns * 0.999
 
 
-READ = {"operation": "get", "sql": "SELECT 1", "columns": [{"name": "1", "type": "integer"}]}
-
-
 @each_runner
 def test_malformed_jobs_end_with_2_and_a_line_for_each(name: str, tmp_path: Path) -> None:
     """Where in the JSON the fault is, only some readers know: the runners' own tests ask for it."""
-    good = json.loads((CONTRACT / "vectors/get-hit-and-miss-measure/job.json").read_text("utf-8"))
+    good = of_vector("get-hit-and-miss-measure")
     faults: dict[str, Json] = json.loads((CONTRACT / "malformed.json").read_text("utf-8"))
     for fault, changes in faults.items():
-        job = {**good, "output": str(tmp_path / f"{fault}.result"), **changes}
-        (tmp_path / f"{fault}.json").write_text(json.dumps(job), "utf-8")
+        output = str(tmp_path / f"{fault}.result")
+        write_job(tmp_path / f"{fault}.json", **{**good, "output": output, **changes})
     (tmp_path / "no JSON.json").write_text('{"contract": 2,', "utf-8")
-    done = start(name, "--jobs", str(tmp_path))
+    done = start(name, "--jobs", tmp_path)
     assert done.returncode == 2, done.stderr
     said = done.stderr.replace("\\", "/").splitlines()
     for fault in (*faults, "no JSON"):
@@ -253,29 +253,29 @@ def test_malformed_jobs_end_with_2_and_a_line_for_each(name: str, tmp_path: Path
         assert not (tmp_path / f"{fault}.result").exists()
 
 
+READ = {"operation": "get", "sql": "SELECT 1", "columns": [{"name": "1", "type": "integer"}]}
+
+
 @each_runner
 def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) -> None:
-    good: Json = {
-        "contract": 2,
-        "mode": "measure",
-        "cell": "x",
-        "measure": {"operations_per_iteration": 1},
-    }
     failing: Json = {"database": {"path": str(tmp_path / "absent" / "x.db")}, "steps": [READ]}
-    alone: Json = {**failing, "measure": {**good["measure"], "share": {}}}
+    alone: Json = {**failing, "measure": {"operations_per_iteration": 1, "share": {}}}
     engine: Json = {**failing, "connection": {"engine": {"memstatus": 1}}}
-    for changes, code, results in (
-        ({}, 0, ["ok"]),
-        (failing, 1, ["ok", "failed"]),
-        ({}, 1, ["ok", "failed", "ok"]),
-        (alone, 2, ["ok", "failed", "ok", None]),
-        (engine, 2, ["ok", "failed", "ok", None, None]),
+    good: Json = {"steps": []}
+    files: list[Path] = []
+    statuses: list[str | None] = []
+    for changes, code, status in (
+        (good, 0, "ok"),
+        (failing, 1, "failed"),
+        (good, 1, "ok"),
+        (alone, 2, None),
+        (engine, 2, None),
     ):
-        number = len(results)
-        job = {**good, "output": str(tmp_path / f"{number}.result"), **changes}
-        (tmp_path / f"{number}.json").write_text(json.dumps(job), "utf-8")
-        done = start(name, "--jobs", str(tmp_path))
+        files.append(write_job(tmp_path / f"{len(files)}.json", **changes))
+        statuses.append(status)
+        done = start(name, "--jobs", tmp_path)
         assert done.returncode == code, done.stderr
-        outputs = [tmp_path / f"{n}.result" for n in range(1, number + 1)]
-        told = [json.loads(f.read_text("utf-8"))["status"] if f.exists() else None for f in outputs]
-        assert told == results, done.stderr
+        told = [
+            result_of(f)["status"] if f.with_suffix(".result").exists() else None for f in files
+        ]
+        assert told == statuses, done.stderr
