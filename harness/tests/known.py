@@ -3,6 +3,8 @@
 What makes them can move without the tests that read them here.
 """
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +42,21 @@ def job_of(
         "output": Path("result.json"),
     }
     return jobs.make_job(planned, known, mode=mode, **{**usual, **given})
+
+
+@cache
+def commands() -> Mapping[str, Any]:
+    """The commands of the command line, by name."""
+    import typer
+
+    from sqlitmus import cli
+
+    app = typer.Typer()
+    cli.register(app)
+    return typer.main.get_group(app).commands
+
+
+def options(command: str) -> set[str]:
+    """The options of a command of the command line."""
+    given = (option for parameter in commands()[command].params for option in parameter.opts)
+    return {"--help", *given}

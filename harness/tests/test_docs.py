@@ -15,53 +15,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer.main
 
 from bootstrap import recipes
-from sqlitmus import cli
 from sqlitmus.catalog import claims as claimfiles
 from sqlitmus.catalog import definitions
 from sqlitmus.stats.estimate import student_p, student_t, trimmed_means
-from sqlitmus.vocabulary import paths
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries
+from tests.known import KNOWN, ROOT, commands, options
 from tests.machines.folders import ask, change
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
-RECIPES = recipes.read(paths.ROOT / "Justfile")
+RECIPES = recipes.read(ROOT / "Justfile")
 STARTS = {name: recipe.starts.split()[0] for name, recipe in RECIPES.items() if recipe.starts}
 
 DOCUMENTS = sorted(
-    file.relative_to(paths.ROOT).as_posix()
+    file.relative_to(ROOT).as_posix()
     for pattern in ("*.md", "docs/*.md", "runners/*/*.md", "harness/tests/stats/traces/*.md")
-    for file in paths.ROOT.glob(pattern)
+    for file in ROOT.glob(pattern)
 )
 LONGEST = 250
 ABBREVIATION = re.compile(r"\b(al|cf|e\.g|i\.e|vs|No|[A-Z])\.$")
 
 
 def document(name: str) -> str:
-    return (paths.ROOT / name).read_text("utf-8")
-
-
-def app() -> typer.Typer:
-    made = typer.Typer()
-    cli.register(made)
-    return made
-
-
-def commands() -> list[str]:
-    """Names of the command line's commands."""
-    return [c.name or c.callback.__name__ for c in app().registered_commands if c.callback]
-
-
-def options() -> dict[str, set[str]]:
-    """The options of each command."""
-    group = typer.main.get_group(app())
-    return {
-        name: {"--help", *(option for p in command.params for option in p.opts)}
-        for name, command in group.commands.items()
-    }
+    return (ROOT / name).read_text("utf-8")
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
@@ -78,16 +56,15 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def test_help_lists_every_command_and_the_exit_codes() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "harness"), "COLUMNS": "100"}
     done = subprocess.run(
         [sys.executable, "-m", "sqlitmus", "--help"],
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "harness"), "COLUMNS": "100"},
         capture_output=True,
         text=True,
         check=True,
     )
     listed = re.findall(r"^  ([a-z]+) {2,}", done.stdout.partition("Commands:")[2], re.MULTILINE)
-    assert listed == commands()
+    assert listed == list(commands())
     help_text = " ".join(done.stdout.split())
     for code in ("0 done", "2 usage", "4 some cells failed", "5 wrong answers", "130 interrupted"):
         assert code in help_text
@@ -97,26 +74,23 @@ def test_the_page_of_commands_explains_every_recipe() -> None:
     row = re.compile(r"^\| `\./just ([a-z-]+)", re.MULTILINE)
     explained = set(row.findall(document("docs/commands.md")))
     assert explained == set(RECIPES), "docs/commands.md: a table has a row for each recipe"
-
-
-@pytest.mark.parametrize("command", commands())
-def test_every_command_has_a_recipe(command: str) -> None:
-    assert command in RECIPES
+    assert commands().keys() <= RECIPES.keys()
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/commands.md", "docs/claims.md"])
 def test_options_beside_a_command_are_its_own(name: str) -> None:
     """In rows of tables, and in what is typed."""
-    of_command = options()
     foreign: list[str] = []
     for number, line in enumerate(document(name).splitlines(), 1):
         named = re.findall(r"\./just ([a-z-]+)", line)
-        command = STARTS.get(named[0], named[0]) if len(set(named)) == 1 else ""
-        if command not in of_command or line[0] not in "|$":
+        command: str = STARTS.get(named[0], named[0]) if len(set(named)) == 1 else ""
+        if command not in commands() or line[0] not in "|$":
             continue
         pieces = [line[1:]] if line.startswith("$") else re.findall(r"`([^`]+)`", line)
         given = {option for piece in pieces for option in OPTION.findall(unquoted(piece))}
-        foreign += [f"{name}:{number}: {command} {o}" for o in given - of_command[command]]
+        foreign += [
+            f"{name}:{number}: {command} {o}" for o in given - options(command) - {"--help"}
+        ]
     assert not foreign
 
 
@@ -127,7 +101,7 @@ def unquoted(text: str) -> str:
 
 @pytest.mark.parametrize("name", ["README.md", "docs/commands.md"])
 def test_options_by_themselves_belong_to_some_command(name: str) -> None:
-    of_any = {option for of_one in options().values() for option in of_one}
+    of_any = {option for command in commands() for option in options(command)}
     alone = set(re.findall(r"`(--?[a-z][a-z-]*)[ `]", document(name)))
     assert alone <= of_any | {"-profile"}, f"{name} names options that do not exist"
 
@@ -135,40 +109,31 @@ def test_options_by_themselves_belong_to_some_command(name: str) -> None:
 def test_the_readme_counts_what_there_is() -> None:
     catalog = definitions.load()
     assert f"{len(catalog.scenarios)} scenarios" in document("README.md")
-    claims = claimfiles.read(paths.SCENARIOS / "claims", catalog)
+    claims = claimfiles.read(ROOT / "scenarios" / "claims", catalog)
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     count = words[len(claims)] if len(claims) < len(words) else len(claims)
     assert f"{count} published experiments" in document("README.md")
 
 
-def test_the_readme_fits_on_a_few_screens() -> None:
-    assert len(document("README.md").splitlines()) < 150
-
-
-def test_the_workload_that_is_shown_is_the_example() -> None:
-    text = (paths.ROOT / "docs/your-workload.md").read_text("utf-8")
-    example = (paths.ROOT / "docs/workload/app.toml").read_text("utf-8")
-    assert f"```toml\n{example}```" in text
-
-
-def test_the_trace_that_is_shown_is_one(tmp_path: Path) -> None:
-    text = (paths.ROOT / "docs/your-workload.md").read_text("utf-8")
-    trace = paths.ROOT / "docs/workload/app.jsonl"
+def test_the_workload_and_the_trace_that_are_shown_are_the_examples(tmp_path: Path) -> None:
+    text = document("docs/your-workload.md")
+    assert f"```toml\n{document('docs/workload/app.toml')}```" in text
+    trace = ROOT / "docs/workload/app.jsonl"
     assert f"```json\n{trace.read_text('utf-8')}```" in text
     toml = text.partition("```\n\n```toml\ndatabase")[2].partition("```")[0]
     shutil.copy(trace, tmp_path)
     (tmp_path / "my.toml").write_text(f"database{toml}", "utf-8")
-    source = with_queries(read(tmp_path / "my.toml", definitions.load()), print)
+    source = with_queries(read(tmp_path / "my.toml", KNOWN), print)
     assert list(source.workload.query) == ["select-document", "in-transaction-insert-visit"]
 
 
-HEAD, *QUESTIONS = (paths.ROOT / "docs/run-file.sql").read_text("utf-8").strip().split("\n\n")
+HEAD, *QUESTIONS = (ROOT / "docs/run-file.sql").read_text("utf-8").strip().split("\n\n")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_to_a_run_has_an_answer(question: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    shutil.copytree(paths.ROOT / "reports/example/runs/advise", folder)
+    shutil.copytree(ROOT / "reports/example/runs/advise", folder)
     change(folder, "UPDATE sample SET outcome = 'failed' WHERE id = 1")
     change(folder, "INSERT INTO iteration VALUES(2, '[9]', '[1, 2]', '[]', '[]')")
     assert ask(folder, question)
@@ -180,15 +145,6 @@ def test_ten_questions_are_asked_and_the_document_shows_one_of_them() -> None:
     assert shown in QUESTIONS
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_lead_somewhere(name: str) -> None:
-    folder = (paths.ROOT / name).parent
-    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", document(name))
-    targets += re.findall(r'(?:src|srcset)="([^"]+)"', document(name))
-    lost = [target for target in targets if not (folder / Path(target)).exists()]
-    assert not lost, f"{name}: not there"
-
-
 def anchors(text: str) -> set[str]:
     """What links to the document's headings end with, as GitHub makes it of them."""
     titles = re.findall(r"^#+ (.+)$", CODE.sub(lambda code: code[0].strip("`"), text), re.MULTILINE)
@@ -196,27 +152,28 @@ def anchors(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_to_a_heading_lead_to_one(name: str) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document(name))
-    targets = {
-        file: anchors(
-            ((paths.ROOT / name).parent / file).read_text("utf-8") if file else document(name)
-        )
-        for file, _ in links
-    }
-    assert [f"{file}#{place}" for file, place in links if place not in targets[file]] == []
+def test_links_lead_to_a_file_and_its_heading(name: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", document(name))
+    links += [(file, "") for file in re.findall(r'(?:src|srcset)="([^"]+)"', document(name))]
+    lost: list[str] = []
+    for file, heading in links:
+        target = (ROOT / name).parent / file if file else ROOT / name
+        if not target.exists() or (heading and heading not in anchors(target.read_text("utf-8"))):
+            lost.append(f"{file}#{heading}")
+    assert not lost
 
 
 def test_the_documents_stay_short() -> None:
     """A new sentence pays with an old one."""
     words = {name: len(document(name).split()) for name in DOCUMENTS if name.count("/") < 2}
     del words["CHANGELOG.md"]
+    assert len(document("README.md").splitlines()) < 150
     assert words["docs/method.md"] <= 4_000
     assert sum(words.values()) <= 15_000
 
 
 PLACE = re.compile(r"`(test_\w+\.py|[\w.-]+(?:/[\w.-]+)*(?:/|/[\w-]+\.\w+))`")
-BASES = [paths.ROOT / folder for folder in (".", "harness", "harness/sqlitmus")]
+BASES = [ROOT / folder for folder in (".", "harness", "harness/sqlitmus")]
 
 
 @pytest.mark.parametrize("name", [n for n in DOCUMENTS if re.match(r"docs/|[A-Z]+\.md", n)])
@@ -227,14 +184,14 @@ def test_files_and_folders_that_a_document_names_are_there(name: str) -> None:
         top = place.partition("/")[0]
         here = [base for base in BASES if (base / top).is_dir()]
         if place == top:
-            lost += [place] * (not any((paths.ROOT / "harness/tests").rglob(place)))
+            lost += [place] * (not any((ROOT / "harness/tests").rglob(place)))
         elif here and top != "results" and not re.search("NAME|LETTER", place):
             lost += [place] * (not any((base / place).exists() for base in here))
     assert not lost, f"{name}: not there"
 
 
 def test_the_method_says_what_its_example_of_a_stated_work_does() -> None:
-    spec = definitions.load().scenarios["insert-transaction"]
+    spec = KNOWN.scenarios["insert-transaction"]
     warmup, timed = (spec.warmup_operations or 0, spec.timed_operations or 0)
     checkpoints = timed // 208  # as the note in the file explains
     rows, of_them = (f"{many * spec.per_operation:,}" for many in (warmup + timed, timed))
@@ -247,7 +204,7 @@ def test_the_method_says_what_its_example_of_a_stated_work_does() -> None:
 def test_the_example_by_hand_is_what_the_run_and_the_code_say() -> None:
     method = document("docs/method.md").partition("### By hand")[2].partition("\n### ")[0]
     question, text = re.findall(r"```sql\n(.*?)```(.*)", method, re.DOTALL)[0]
-    ratios = [row[0] for row in ask(paths.ROOT / "reports/example/runs/compare-node", question)]
+    ratios = [row[0] for row in ask(ROOT / "reports/example/runs/compare-node", question)]
     logs = np.log(ratios)
     moved = np.clip(logs, logs[4], logs[15])
     squares = np.square(moved - moved.mean()).sum()
@@ -272,23 +229,17 @@ def test_the_example_by_hand_is_what_the_run_and_the_code_say() -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_each_line_holds_one_sentence(name: str) -> None:
-    crowded = [
-        f"{name}:{number}: {line[:60]}"
-        for number, line in prose(document(name))
-        if len(line) > LONGEST or sentences(line) > 1
-    ]
-    assert not crowded, "write one sentence per line, each of at most 250 characters"
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_numbered_lists_count_from_one(name: str) -> None:
+def test_each_line_holds_one_sentence_and_numbered_lists_count_from_one(name: str) -> None:
     """A number that slipped into the line before is missing in its list."""
     last = 0
+    crowded: list[str] = []
     for number, line in prose(document(name)):
+        if len(line) > LONGEST or sentences(line) > 1:
+            crowded.append(f"{name}:{number}: {line[:60]}")
         if item := re.match(r"(\d+)\. ", line):
             assert int(item[1]) in (1, last + 1), f"{name}:{number}"
             last = int(item[1])
+    assert not crowded, "write one sentence per line, each of at most 250 characters"
 
 
 def sentences(line: str) -> int:
@@ -299,19 +250,16 @@ def sentences(line: str) -> int:
     return 1 + sum(not ABBREVIATION.search(end) for end in ends)
 
 
-@pytest.mark.parametrize(
-    ("line", "count"),
-    [
-        ("One. Two.", 2),
-        ("One. `two` is code.", 2),
-        ("- **Lead.** One sentence.", 1),
-        ("1. First step.", 1),
-        ("Conover, *Practical Statistics*; Barrett et al. Virtual machines.", 1),
-        ("Versions 3.54 and `a. B` and 1.5 are no ends.", 1),
-    ],
-)
-def test_sentences_are_counted(line: str, count: int) -> None:
-    assert sentences(line) == count
+def test_sentences_are_counted() -> None:
+    lines = [
+        "One. Two.",
+        "One. `two` is code.",
+        "- **Lead.** One sentence.",
+        "1. First step.",
+        "Conover, *Practical Statistics*; Barrett et al. Virtual machines.",
+        "Versions 3.54 and `a. B` and 1.5 are no ends.",
+    ]
+    assert [sentences(line) for line in lines] == [2, 2, 1, 1, 1, 1]
 
 
 TERMS = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", document("docs/glossary.md"), re.MULTILINE)
@@ -324,10 +272,10 @@ def test_the_glossary_has_few_words_each_in_one_sentence() -> None:
     assert [meaning for _, meaning in TERMS if sentences(meaning) > 1 or meaning[-1] != "."] == []
 
 
-@pytest.mark.parametrize("word", [part for word, _ in TERMS for part in word.split(", ")])
-def test_a_word_of_the_glossary_is_in_use(word: str) -> None:
-    texts = (text for place, text in read_by_users() if "glossary" not in place)
-    assert any(word.lower() in text.lower() for text in texts)
+def test_the_words_of_the_glossary_are_in_use() -> None:
+    text = "\n".join(text for place, text in read_by_users() if "glossary" not in place).lower()
+    words = [part for word, _ in TERMS for part in word.split(", ")]
+    assert [word for word in words if word.lower() not in text] == []
 
 
 # Words and constructions that users do not read, and what is there instead.
@@ -368,27 +316,26 @@ def literals(source: str) -> Iterator[str]:
 
 @cache
 def read_by_users() -> list[tuple[str, str]]:
-    """Place and text of all that `_read_by_users` finds."""
+    """Place and text: documents, example reports, golden outputs, help, messages, scenarios."""
     return list(_read_by_users())
 
 
 def _read_by_users() -> Iterator[tuple[str, str]]:
-    """Place and text: documents, example reports, golden outputs, help, messages, scenarios."""
     for name in (name for name in DOCUMENTS if name != "CHANGELOG.md"):
         yield name, CODE.sub("", document(name))
-    for file in (paths.ROOT / "reports/example").glob("*.md"):
+    for file in (ROOT / "reports/example").glob("*.md"):
         yield file.name, QUOTED.sub("", CODE.sub("", file.read_text("utf-8")))
-    for file in (paths.ROOT / "harness/tests").rglob("*.ambr"):
+    for file in (ROOT / "harness/tests").rglob("*.ambr"):
         yield file.name, file.read_text("utf-8")
-    for name, command in typer.main.get_group(app()).commands.items():
+    for name, command in commands().items():
         parts = [command.help, *(getattr(each, "help", "") for each in command.params)]
         yield f"{name} --help", "\n".join(filter(None, parts))
-    for file in (paths.ROOT / "harness/sqlitmus").rglob("*.py"):
+    for file in (ROOT / "harness/sqlitmus").rglob("*.py"):
         yield file.name, "\n".join(literals(file.read_text("utf-8")))
-    for file in (paths.ROOT / "reports/templates").glob("*.j2"):
+    for file in (ROOT / "reports/templates").glob("*.j2"):
         yield file.name, re.sub(r"\{#.*?#\}", "", file.read_text("utf-8"), flags=re.DOTALL)
     for folder, pattern in (("reports/assets", "*.js"), ("scenarios", "*.toml")):
-        for file in (paths.ROOT / folder).rglob(pattern):
+        for file in (ROOT / folder).rglob(pattern):
             texts = SENTENCE.findall(file.read_text("utf-8"))
             yield file.name, NAMES.sub("", "\n".join(texts))
 

@@ -10,7 +10,7 @@ import pytest
 
 from bootstrap.context import make_context
 from bootstrap.paths import paths_file
-from sqlitmus.vocabulary import paths
+from tests.known import ROOT
 from tests.left_out import marks, summary
 
 # a test that needs hyperfine, and asks it for nothing but a failure
@@ -23,7 +23,7 @@ def outside(toolchain: Path) -> str:
     keep.pop("PYTHONPATH", None)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", TEST],
-        cwd=paths.ROOT,
+        cwd=ROOT,
         env={**keep, "SQLITMUS_TOOLCHAIN": str(toolchain), "COLUMNS": "200"},
         capture_output=True,
         text=True,
@@ -38,7 +38,7 @@ def test_without_tools_it_says_what_it_left_out(tmp_path: Path) -> None:
 
 def test_tools_that_are_set_up_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
-    file = paths_file(make_context(paths.ROOT))
+    file = paths_file(make_context(ROOT))
     file.parent.mkdir()
     # stands for hyperfine: it writes no timing, which is what that test is about
     tool = [sys.executable, "-c", "print('No such file')"]
@@ -56,20 +56,15 @@ def test_a_test_is_marked_by_what_it_uses() -> None:
         __module__ = "tests.contract.started"
 
     assert marks(["tmp_path"], {"json": json}) == set()
-    assert marks(["tmp_path", "hyperfine_program"], {}) == {"runner"}
     assert marks(["node", "check_page"], {}) == {"runner", "browser"}
     assert marks([], {"start": Borrowed()}) == {"runner"}
 
 
 def test_the_summary_counts_tests_by_what_is_to_be_done() -> None:
-    reasons = [
-        "Skipped: not set up: node: run ./just setup",
-        "Skipped: not set up: hyperfine: run ./just setup",
-        "Skipped: not set up: node: run ./just setup",
-        "Skipped: not set up: dotnet: .NET SDK 10 not found",
-        "Skipped: no named pipes on this system",
-    ]
-    assert summary(reasons) == [
-        "3 tests left out, for want of hyperfine, node: run ./just setup",
-        "1 test left out, for want of dotnet: .NET SDK 10 not found",
+    setup, sdk = "run ./just setup", ".NET SDK 10 not found"
+    absent = [("node", setup), ("hyperfine", setup), ("node", setup), ("dotnet", sdk)]
+    reasons = [f"Skipped: not set up: {name}: {hint}" for name, hint in absent]
+    assert summary([*reasons, "Skipped: no named pipes on this system"]) == [
+        f"3 tests left out, for want of hyperfine, node: {setup}",
+        f"1 test left out, for want of dotnet: {sdk}",
     ]
