@@ -19,6 +19,11 @@ RUNNERS = ROOT / "runners"
 KNOWN = definitions.load()
 
 
+def tools() -> paths.Tools:
+    """The tools of the set-up."""
+    return paths.tools()
+
+
 def read(folder: Path) -> Catalog:
     """The catalogue of a folder that has all of its own."""
     return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")

@@ -18,10 +18,10 @@ import pytest
 
 from bootstrap import recipes
 from sqlitmus.catalog import claims as claimfiles
-from sqlitmus.catalog import definitions
 from sqlitmus.stats.estimate import student_p, student_t, trimmed_means
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries
+from tests import known
 from tests.known import KNOWN, ROOT, commands, options
 from tests.machines.folders import ask, change
 
@@ -83,7 +83,7 @@ def test_options_beside_a_command_are_its_own(name: str) -> None:
     foreign: list[str] = []
     for number, line in enumerate(document(name).splitlines(), 1):
         named = re.findall(r"\./just ([a-z-]+)", line)
-        command: str = STARTS.get(named[0], named[0]) if len(set(named)) == 1 else ""
+        command = str(STARTS.get(named[0], named[0])) if len(set(named)) == 1 else ""
         if command not in commands() or line[0] not in "|$":
             continue
         pieces = [line[1:]] if line.startswith("$") else re.findall(r"`([^`]+)`", line)
@@ -107,7 +107,7 @@ def test_options_by_themselves_belong_to_some_command(name: str) -> None:
 
 
 def test_the_readme_counts_what_there_is() -> None:
-    catalog = definitions.load()
+    catalog = known.read(ROOT)
     assert f"{len(catalog.scenarios)} scenarios" in document("README.md")
     claims = claimfiles.read(ROOT / "scenarios" / "claims", catalog)
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]

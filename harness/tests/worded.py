@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlitmus.render.document import sentences
+from sqlitmus.render.document.parts import in_words
 
 
 def headline(report: Any) -> list[str]:
@@ -10,9 +11,14 @@ def headline(report: Any) -> list[str]:
     return list(map(sentences.statement, report.headline))
 
 
-def notices(report: Any) -> list[str]:
-    """The notices as sentences."""
-    return list(map(sentences.notice, report.notices))
+def notices(report: Any, kinds: str = "") -> list[str]:
+    """The notices as sentences: all, or those of kinds with this end."""
+    return [sentences.notice(each) for each in report.notices if each.kind.endswith(kinds)]
+
+
+def cases(report: Any) -> list[str]:
+    """What is said of each case beside its figures."""
+    return list(map(in_words, report.cases))
 
 
 def canary(report: Any) -> str:

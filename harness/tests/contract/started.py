@@ -13,12 +13,10 @@ import pytest
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, levels
-from sqlitmus.vocabulary.paths import Tools
 from tests import left_out
 from tests.contract.jobs import VECTORS, Json, file_of, job_of, needs_own_process, written
-from tests.known import KNOWN
+from tests.known import KNOWN, tools
 
 # those that set-up can make: one whose tool only a user has is another's code with that tool
 RUNNERS = [name for name, spec in KNOWN.runners.items() if not spec.without]
@@ -35,11 +33,6 @@ def of_runners(names: Sequence[str]) -> pytest.MarkDecorator:
 each_runner = of_runners(RUNNERS)
 each_program = of_runners([name for name in RUNNERS if name not in TWINS])
 takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
-
-
-def tools() -> Tools:
-    """The tools of the set-up."""
-    return paths.tools()
 
 
 @cache

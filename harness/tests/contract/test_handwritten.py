@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.overhead import CASES, Pair, verdict
 from sqlitmus.run.processes.turns import Turns
-from tests.contract.started import installed, of_runners, takes_turns, tools
-from tests.known import KNOWN, ROOT
+from tests.contract.started import installed, of_runners, takes_turns
+from tests.known import KNOWN, ROOT, tools
 
 each_handwritten = of_runners([name for name, spec in KNOWN.runners.items() if spec.handwritten])
 # They open one cached fixture, which another process locks for a moment when it closes it.

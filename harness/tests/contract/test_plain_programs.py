@@ -11,8 +11,8 @@ import pytest
 from benchmarks.plain_mix import Mix
 from benchmarks.plain_programs import CASES, COMMANDS, Program, Programs, Task, answers_of, text
 from tests.contract.jobs import database
-from tests.contract.started import installed, need_tools, of_runners, tools
-from tests.known import KNOWN
+from tests.contract.started import installed, need_tools, of_runners
+from tests.known import KNOWN, tools
 from tests.refusals import unfit
 
 TABLES = """

@@ -5,10 +5,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary.contract import Job
 from tests.contract.jobs import file_of, written
 from tests.contract.started import of_runners, start
 from tests.known import KNOWN, RUNNERS
@@ -38,7 +38,7 @@ finally:
 """
 
 
-def loop_of(name: str, vector: str, folder: Path) -> tuple[Job, subprocess.CompletedProcess[str]]:
+def loop_of(name: str, vector: str, folder: Path) -> tuple[Any, subprocess.CompletedProcess[str]]:
     """The job of a vector, and what a runner prints of its loop."""
     job = written(vector, folder)
     return job, start(name, "--print-loop", file_of(vector, folder))

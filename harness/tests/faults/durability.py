@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlitmus.render.document import sentences
-from sqlitmus.render.document.parts import in_words
-from sqlitmus.vocabulary import paths
+from tests import left_out, worded
 from tests.fakes.clone import PROFILES, SCENARIOS, Clone
 from tests.faults.fault import Fault, Seen
 from tests.faults.planted import around
@@ -29,7 +27,7 @@ def counting(stage: Stage) -> Clone:
     profiles = 'axes.profile = ["normalised", "shipped", "durable"]'
     insert = insert.replace('axes.profile = ["normalised"]', profiles)
     clone.write("scenarios/tiny.toml", f"{head}[insert]{insert}")
-    use_tool(clone, COUNTER, Path(paths.tools().need(COUNTER)))
+    use_tool(clone, COUNTER, Path(left_out.tool(COUNTER)))
     return clone
 
 
@@ -39,8 +37,8 @@ def noticed(clone: Clone, *runners: str, case: str) -> Seen:
     if seen.fate != "ok":
         return seen
     report = clone.analysed()
-    notices = [sentences.notice(n) for n in report.notices if n.kind.endswith(" syncs")]
-    words = [*notices, *map(in_words, report.cases)]
+    notices = worded.notices(report, " syncs")
+    words = [*notices, *worded.cases(report)]
     shown = bool(notices) or "not counted" in words[-1]
     return Seen("noticed" if shown else "ok", " ".join(words))
 

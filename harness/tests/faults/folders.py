@@ -82,53 +82,39 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def link(name: str) -> Plant:
-    """A link to the user's diary under the name of a file."""
+def instead(name: str, put: Callable[[Path, Path], object]) -> Plant:
+    """What `put` makes, of the user's diary or of nothing, under the name of a file."""
 
     def plant(run: Path, elsewhere: Path) -> None:
         (run / name).unlink(missing_ok=True)
-        (run / name).symlink_to(elsewhere / "diary.txt")
+        put(run / name, elsewhere / "diary.txt")
 
     return plant
 
 
-def second_name(name: str) -> Plant:
-    """A file that has a second name in the user's folder."""
-
-    def plant(run: Path, elsewhere: Path) -> None:
-        os.link(run / name, elsewhere / name)
-
-    return plant
+def link(file: Path, diary: Path) -> None:
+    """A link to it."""
+    file.symlink_to(diary)
 
 
-def pipe(name: str) -> Plant:
+def pipe(file: Path, _: Path) -> None:
     """A pipe that nobody writes to."""
-
-    def plant(run: Path, _: Path) -> None:
-        (run / name).unlink(missing_ok=True)
-        os.mkfifo(run / name)
-
-    return plant
+    os.mkfifo(file)
 
 
-def endless(name: str) -> Plant:
+def endless(file: Path, _: Path) -> None:
     """A link to a device that never ends."""
-
-    def plant(run: Path, _: Path) -> None:
-        (run / name).unlink(missing_ok=True)
-        (run / name).symlink_to("/dev/zero")
-
-    return plant
+    file.symlink_to("/dev/zero")
 
 
-def folder(name: str) -> Plant:
-    """A folder under the name of a file."""
+def folder(file: Path, _: Path) -> None:
+    """A folder."""
+    file.mkdir()
 
-    def plant(run: Path, _: Path) -> None:
-        (run / name).unlink(missing_ok=True)
-        (run / name).mkdir()
 
-    return plant
+def second_name(run: Path, elsewhere: Path) -> None:
+    """The file has a second name in the user's folder."""
+    os.link(run / "run.sqlite", elsewhere / "run.sqlite")
 
 
 def journal(run: Path, elsewhere: Path) -> None:
@@ -192,11 +178,11 @@ def driving(text: str | None) -> str | None:
     return text
 
 
-def driven(*arguments: str) -> Callable[[Stage], Seen]:
-    """What a command prints of hostile texts."""
+def driven(command: str, name: str) -> Callable[[Stage], Seen]:
+    """What a command prints of hostile texts in the format of that name."""
 
     def play(stage: Stage) -> Seen:
-        seen = reported(hostile_texts, *arguments)(stage)
+        seen = reported(hostile_texts, command, "--format", name)(stage)
         return Seen("none left" if "exit 0" in seen.message else seen.fate, seen.message)
 
     return play
@@ -216,76 +202,59 @@ def failing_runner(stage: Stage) -> Seen:
 
 
 NO_FILE = "is a link or no file"
-FAULTS = [
+TRIGGER = "CREATE TRIGGER t AFTER INSERT ON {} BEGIN {}; END"
+OTHER_VIEW = "UPDATE sqlite_schema SET sql = replace(sql, 'label', 'runner') WHERE name = 'result'"
+RESUMED: list[tuple[str, Plant, str]] = [
     *(
-        Fault(f"resume: {name} is a link to a file elsewhere", "folder", resumed(link(name)),
-              "refused", f"{name} {NO_FILE}")
+        (f"{name} is a link to a file elsewhere", instead(name, link), f"{name} {NO_FILE}")
         for name in ("run.sqlite", "run.sqlite-wal", "run.sqlite-shm", "report.html")
     ),
-    Fault("resume: run.sqlite has a second name elsewhere", "folder",
-          resumed(second_name("run.sqlite")), "refused", "run.sqlite has a second name"),
-    Fault("resume: logs is a link to a folder elsewhere", "folder", resumed(logs_elsewhere),
-          "refused", "logs is a link or no folder"),
-    Fault("resume: the plan says that it confirms a run elsewhere", "folder",
-          resumed(planned(kind="compare", confirms="../elsewhere/folder")), "refused",
-          "plan: $.confirms"),
+    ("run.sqlite has a second name elsewhere", second_name, "run.sqlite has a second name"),
+    ("logs is a link to a folder elsewhere", logs_elsewhere, "logs is a link or no folder"),
+    ("the plan says that it confirms a run elsewhere",
+     planned(kind="compare", confirms="../elsewhere/folder"), "plan: $.confirms"),
     *(
-        Fault(f"resume: the plan of a {kind} names a program to start", "folder",
-              resumed(program(kind)), "refused", "which no run begun on this machine named")
+        (f"the plan of a {kind} names a program to start", program(kind),
+         "which no run begun on this machine named")
         for kind in ("suite", "compare")
     ),
-    Fault("resume: a billion blocks", "folder", resumed(planned(blocks=10**9)), "refused",
-          "plan: $.blocks"),
-    Fault("report: report.html is a link to a file elsewhere", "folder",
-          reported(link("report.html")), "refused", f"report.html {NO_FILE}"),
+    ("a billion blocks", planned(blocks=10**9), "plan: $.blocks"),
+    ("a trigger", changed(TRIGGER.format("sample", "DELETE FROM run")), "it also has trigger t"),
+]  # fmt: skip
+REPORTED: list[tuple[str, Plant, str]] = [
+    ("report.html is a link to a file elsewhere", instead("report.html", link),
+     f"report.html {NO_FILE}"),
     *(
-        Fault(f"report: {name} is a pipe", "folder", reported(pipe(name)), "refused",
-              f"{name} {NO_FILE}")
+        (f"{name} {what}", instead(name, put), f"{name} {NO_FILE}")
         for name in ("run.sqlite", "run.sqlite-wal")
+        for what, put in (("is a pipe", pipe), ("is a folder", folder), ("never ends", endless))
     ),
     *(
-        Fault(f"report: {name} is a folder", "folder", reported(folder(name)), "refused",
-              f"{name} {NO_FILE}")
-        for name in ("run.sqlite", "run.sqlite-wal")
-    ),
-    *(
-        Fault(f"report: {name} never ends", "folder", reported(endless(name)), "refused",
-              f"{name} {NO_FILE}")
-        for name in ("run.sqlite", "run.sqlite-wal")
-    ),
-    *(
-        Fault(f"report: {key} {value:.0e}", "folder", reported(planned(**{key: value})), "refused",
-              f"plan: $.{key}")
+        (f"{key} {value:.0e}", planned(**{key: value}), f"plan: $.{key}")
         for key, value in (("blocks", 10**9), ("blocks", 10**18), ("looks", 10**9))
     ),
-    Fault("report: a billion sessions", "folder",
-          reported(planned(blocks=10**9, sessions=10**9)), "refused", "plan: $.blocks"),
-    Fault("report: a sample of 1e308 ns", "folder",
-          reported(changed("UPDATE value SET value = 1e308")), "refused", "is damaged"),
-    Fault("report: a trigger", "folder",
-          reported(changed("CREATE TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END")), "refused",
-          "it also has trigger t"),
-    Fault("resume: a trigger", "folder",
-          resumed(changed("CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM run; END")),
-          "refused", "it also has trigger t"),
-    Fault("report: a view of ours that does something else", "folder",
-          reported(changed("UPDATE sqlite_schema SET sql = replace(sql, 'label', 'runner') "
-                           "WHERE name = 'result'")), "refused", "its tables are not those"),
-    Fault("report: a rollback journal that names a file elsewhere", "folder",
-          reported(journal), "refused", "run.sqlite-journal: names a file elsewhere"),
+    ("a billion sessions", planned(blocks=10**9, sessions=10**9), "plan: $.blocks"),
+    ("a sample of 1e308 ns", changed("UPDATE value SET value = 1e308"), "is damaged"),
+    ("a trigger", changed(TRIGGER.format("run", "SELECT 1")), "it also has trigger t"),
+    ("a view of ours that does something else", changed(OTHER_VIEW), "its tables are not those"),
+    ("a rollback journal that names a file elsewhere", journal,
+     "run.sqlite-journal: names a file elsewhere"),
+]  # fmt: skip
+PRINTED = {
+    "report": ("text", "md", "json"),
+    "export": ("csv", "json", "markdown", "bmf", "gha-benchmark"),
+}
+FAULTS = [
     *(
-        Fault(f"{arguments[0]} {arguments[2]}: texts that drive a terminal", "folder",
-              driven(*arguments), "none left", "")
-        for arguments in (
-            ("report", "--format", "text"),
-            ("report", "--format", "md"),
-            ("report", "--format", "json"),
-            ("export", "--format", "csv"),
-            ("export", "--format", "json"),
-            ("export", "--format", "markdown"),
-            ("export", "--format", "bmf"),
-            ("export", "--format", "gha-benchmark"),
-        )
+        Fault(f"{command}: {title}", "folder", given(plant), "refused", message)
+        for command, given, rows in (("resume", resumed, RESUMED), ("report", reported, REPORTED))
+        for title, plant, message in rows
+    ),
+    *(
+        Fault(f"{command} {name}: texts that drive a terminal", "folder", driven(command, name),
+              "none left", "")
+        for command, names in PRINTED.items()
+        for name in names
     ),
     Fault("a runner's message drives the terminal", "fake", failing_runner, "none left", "failed"),
 ]  # fmt: skip

@@ -6,33 +6,23 @@
 import sys
 from statistics import median
 
-from sqlitmus.catalog import definitions
 from sqlitmus.catalog.choose import choose
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.verify.context import opened
-from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Result
-
-
-def figure_of(result: Result, figure: str) -> float:
-    """Nanoseconds of an iteration, or bytes."""
-    whole = {"time": median(result.iterations_ns), "cpu": result.cpu_ns}
-    return float({**whole, "memory": result.peak_rss_bytes}[figure] or 0)
+from tests.known import KNOWN, tools
 
 
 def main(runner: str, case_id: str, figure: str) -> None:
-    """Print the figure."""
-    catalog = definitions.load()
-    mode = catalog.modes["quick"]
-    (case,), cells = choose(catalog, "quick", mode, [case_id], [runner], [], None)
-    with opened(
-        catalog, paths.tools(), Progress(), cells, size="s", timeout_s=60, fresh=False
-    ) as context:
+    """Print nanoseconds of an iteration, or bytes."""
+    mode = KNOWN.modes["quick"]
+    (case,), cells = choose(KNOWN, "quick", mode, [case_id], [runner], [], None)
+    with opened(KNOWN, tools(), Progress(), cells, size="s", timeout_s=60, fresh=False) as context:
         trial = case.model_copy(update={"warmup_ms": 50, "iterations": 12})
         installed = context.installed[runner]
         result = context.invocations.attempt(trial, installed, "measure", None).invocation.result
         assert result is not None
-        print(figure_of(result, figure))
+        figures = {"time": median(result.iterations_ns), "cpu": result.cpu_ns}
+        print(float({**figures, "memory": result.peak_rss_bytes}[figure] or 0))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone
+from tests.known import ROOT, RUNNERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Stage:
         clone = Clone(self.folder / "real")
         ignore = shutil.ignore_patterns("node_modules", "__pycache__", "target", "bin", "obj")
         for name in ("runners", "scenarios", "fixtures"):
-            shutil.copytree(paths.ROOT / name, clone.root / name, ignore=ignore)
-        modules = (paths.RUNNERS / "node_modules").resolve()
+            shutil.copytree(ROOT / name, clone.root / name, ignore=ignore)
+        modules = (RUNNERS / "node_modules").resolve()
         (clone.root / "runners/node_modules").symlink_to(modules, target_is_directory=True)
         shutil.copy(os.environ["SQLITMUS_PATHS"], clone.root / "paths.json")
         return clone
