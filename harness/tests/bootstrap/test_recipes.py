@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -126,17 +125,7 @@ def test_an_exit_code_passes_through_just_without_a_word(
 
 
 def test_ctrl_c_is_left_to_the_child_where_a_process_cannot_be_replaced() -> None:
-    class Child:
-        """Hears Ctrl-C twice, then ends as interrupted."""
-
-        def __init__(self) -> None:
-            self.waits: Iterator[Any] = iter([KeyboardInterrupt, KeyboardInterrupt, 130])
-
-        def wait(self) -> int:
-            ended = next(self.waits)
-            if ended is KeyboardInterrupt:
-                raise KeyboardInterrupt
-            return ended
-
-    child: Any = Child()
+    """It hears Ctrl-C twice, then ends as interrupted."""
+    child = Mock()
+    child.wait.side_effect = [KeyboardInterrupt, KeyboardInterrupt, 130]
     assert outlast(child) == 130

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from bootstrap import main
 from bootstrap.checks import Outcome
-from bootstrap.commands import Commands
 from bootstrap.context import Context, Settings
 from bootstrap.engine import log_of
 from bootstrap.main import needs
@@ -418,20 +418,14 @@ def test_just_is_the_program_for_x64_where_it_has_no_wheel(
     folder = tmp_path / "made"
     asked: list[list[str]] = []
 
-    class Pip(Commands):
+    def pip(_log: Path, argv: Sequence[str | Path], *_: object) -> None:
         """Leaves `just` where pip would."""
+        asked.append([str(word) for word in argv])
+        if asked[-1][-1].endswith("requirements-just.txt"):
+            (folder / just).parent.mkdir(parents=True)
+            (folder / just).touch()
 
-        def run(
-            self, log: Path, argv: Sequence[str | Path], cwd: Path, environ: Mapping[str, str]
-        ) -> None:
-            del log, cwd, environ
-            words = [str(word) for word in argv]
-            asked.append(words)
-            if words[-1].endswith("requirements-just.txt"):
-                (folder / just).parent.mkdir(parents=True)
-                (folder / just).touch()
-
-    entries = PYTHON.make(bench.context, folder, Pip())
+    entries = PYTHON.make(bench.context, folder, Mock(run=pip))
     assert entries["just"] == Entry(just)
     packages, program = (words for words in asked if "pip" in words)
     assert packages[-1].endswith("/requirements.txt")

@@ -1,31 +1,26 @@
-"""Database files that were changed, and who is blamed for it."""
+"""Runners that lie beside an honest one, and files that were changed: who is blamed for it."""
 
 import contextlib
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 
-from tests.fakes.clone import Clone, Done
 from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
-from tests.faults.verdict import cell, measured
-
-
-def verify(clone: Clone, *cases: str) -> Done:
-    """`verify` at size s of all runners there are."""
-    names = [part for name in cases for part in ("--case", name)]
-    return clone.sqlitmus("verify", "--size", "s", *names)
+from tests.faults.verdict import cell, measured, of_run
 
 
 def rows_deleted_in_the_cache(stage: Stage) -> Seen:
     """Of the file that a first command built."""
     clone = stage.fakes()
     clone.runner("honest")
-    verify(clone, "all")
+    verify = ("verify", "--size", "s", "--case", "all")
+    clone.sqlitmus(*verify)
     (file,) = (clone.root / "toolchain/cache/fixtures").glob("*.db")
     with contextlib.closing(sqlite3.connect(file)) as connection:
         connection.execute("DELETE FROM tiny WHERE id % 10 <> 1")
         connection.commit()
-    done = verify(clone, "all")
+    done = clone.sqlitmus(*verify)
     with contextlib.closing(sqlite3.connect(file)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tiny").fetchone()
     assert cell(done, "all", "honest").fate == "ok"
@@ -39,7 +34,7 @@ def trespasser(behaviour: str, case: str = "all") -> Callable[[Stage], Seen]:
         clone = stage.fakes()
         clone.runner("planted", behaviour)
         clone.runner("zealous", "honest")
-        done = verify(clone, case, "get")
+        done = clone.sqlitmus("verify", "--size", "s", "--case", case, "--case", "get")
         for honest in (cell(done, case, "zealous"), cell(done, "get", "zealous")):
             if honest.fate != "ok":
                 return Seen(honest.fate, f"the honest runner is blamed: {honest.message}")
@@ -60,24 +55,36 @@ def trespasser_where_timed(stage: Stage) -> Seen:
     return seen
 
 
+def removes_scratch(stage: Stage) -> Seen:
+    """What becomes of an honest runner after one that removes the folder of both."""
+    clone = stage.fakes()
+    clone.runner("planted", "removes-scratch")
+    clone.runner("honest")
+    return measured(clone, "honest", "planted", case="insert", size="s")
+
+
+def uses_half(scheme: str, stage: Stage) -> Seen:
+    """Half of the CPU time is told, of iterations of many ms, beside an honest runner in this
+    scheme."""
+    clone = stage.fakes()
+    clone.runner("planted", "uses-share=0.5")
+    clone.runner("honest")
+    clone.replace("scenarios/tiny.toml", "operations = 4", "operations = 10_000")
+    given = ("--mode", "relayed", "--size", "s", "--case", "get", "--suite", "quick")
+    done = clone.sqlitmus("run", *given, "--scheme", scheme)
+    assert of_run(clone, "honest", "").fate == "ok"
+    return of_run(clone, "planted", done.out + done.err)
+
+
 CHANGED, VANISHED = (
     f"{what} while it ran; a runner must only read it" for what in ("changed", "vanished")
 )
 FAULTS = [
-    Fault(
-        "a runner deletes rows of the fixture where it is timed",
-        "fake",
-        trespasser_where_timed,
-        "wrong",
-        CHANGED,
-    ),
-    Fault(
-        "nine tenths of the rows deleted in the cached fixture",
-        "folder",
-        rows_deleted_in_the_cache,
-        "noticed",
-        "changed since it was built; it is built again (8 rows)",
-    ),
+    Fault("a runner deletes rows of the fixture where it is timed", "fake",
+          trespasser_where_timed, "wrong", CHANGED),
+    Fault("nine tenths of the rows deleted in the cached fixture", "folder",
+          rows_deleted_in_the_cache, "noticed",
+          "changed since it was built; it is built again (8 rows)"),
     *(
         Fault(f"a runner {title}", "fake", trespasser(behaviour, case), "wrong", message)
         for title, behaviour, case, message in (
@@ -87,5 +94,14 @@ FAULTS = [
             ("that writes its copy deletes rows of the fixture", "deletes-elsewhere", "insert",
              CHANGED),
         )
+    ),
+]  # fmt: skip
+TIMES = [
+    Fault("the scratch folder removed beside an honest runner", "fake", removes_scratch, "ok",
+          "insert/planted: failed: its process removed the folder"),
+    *(
+        Fault(f"half of the CPU time is missing {word}", "fake", partial(uses_half, scheme),
+              "failed", "of CPU time; its thread used ")
+        for word, scheme in (("in turns", "relay"), ("alone", "process"))
     ),
 ]  # fmt: skip

@@ -22,8 +22,8 @@ def broken_oracle(*change: str) -> Callable[[Stage], Seen]:
 
     def play(stage: Stage) -> Seen:
         clone = stage.fakes()
-        clone.runner("first", runtime="A")
-        clone.runner("second", runtime="B")
+        for name in ("first", "second"):
+            clone.runner(name, runtime=name)
         clone.replace(*change)
         return cell(clone.sqlitmus("verify", "--size", "s", "--case", "all"), "all", "first")
 

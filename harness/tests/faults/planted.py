@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tests.fakes.clone import Clone
-from tests.faults.builds import build_dotnet, build_rust
 from tests.faults.fault import Fate, Fault, Seen, Where
-from tests.faults.stage import Stage
+from tests.faults.stage import Stage, build_dotnet, build_rust
 from tests.faults.verdict import measured, verified
 
 Row = Mapping[str, Any]

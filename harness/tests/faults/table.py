@@ -1,6 +1,6 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import durability, fixtures, folders, leftovers, oracle, times
+from tests.faults import durability, fixtures, folders, leftovers, oracle
 from tests.faults.fault import Fault
 from tests.faults.planted import faults_about
 
@@ -9,7 +9,7 @@ FAULTS: dict[str, list[Fault]] = {
     "memory and values": [*faults_about("memory")],
     "writes": [*faults_about("writes")],
     "durability": durability.FAULTS,
-    "times": [*faults_about("times"), *times.FAULTS],
+    "times": [*faults_about("times"), *fixtures.TIMES],
     "in turns and alone": [*faults_about("schemes")],
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
