@@ -123,59 +123,56 @@ def test_what_can_be_on_linux_only_says_so_elsewhere(
     assert [whole.look(name).missing for name in names] == [SETTINGS.hints[name] for name in names]
 
 
-ENVIRON = {"dotnet": {"SQLitePCLRawVersion": "2.0.6"}, "sync-counter": {"CC": "mycc"}}
-
-
 @pytest.mark.parametrize(
-    ("name", "followed", "passed_over"),
+    ("name", "folder", "followed", "passed_over"),
     [
         (
+            "rust",
             "rust",
             ["src/main.rs", "src/deep/module.rs", "build.rs", "Cargo.lock", ".cargo/config.toml"],
             ["runner.toml"],
         ),
         (
             "dotnet",
+            "dotnet",
             ["src/Program.cs"],
             ["bin/x.json", "obj/project.assets.json", "tests/x.cs", "runner.toml"],
         ),
-        ("sqlx", ["../rust/src/main.rs", "Cargo.lock"], []),
+        ("rust-sqlx", "sqlx", ["../rust/src/main.rs", "Cargo.lock"], []),
         (
+            "plain-rust",
             "plain/rust",
             ["src/main.rs"],
             ["../../rust/src/main.rs", "../../dotnet/Directory.Build.props"],
         ),
         (
+            "plain-dotnet",
             "plain/dotnet",
             ["Program.cs", "../../dotnet/Directory.Build.props"],
             ["../../dotnet/src/Program.cs"],
         ),
-        pytest.param("../harness/counter", ["syncs.c"], [], marks=linux),
+        pytest.param("sync-counter", "../harness/counter", ["syncs.c"], [], marks=linux),
     ],
 )
 def test_a_step_is_made_again_when_its_own_inputs_change(
-    whole: Bench, name: str, followed: list[str], passed_over: list[str]
+    whole: Bench, name: str, folder: str, followed: list[str], passed_over: list[str]
 ) -> None:
-    steps = {"sqlx": "rust-sqlx", "../harness/counter": "sync-counter"}
-    step = steps.get(name, name.replace("/", "-"))
-    folders = [whole.folder(step)]
+    folders = [whole.folder(name)]
     for file in passed_over:
-        whole.write(f"runners/{name}/{file}", "changed")
-        assert whole.folder(step) == folders[0]
+        whole.write(f"runners/{folder}/{file}", "changed")
+        assert whole.folder(name) == folders[0]
     for file in followed:
-        whole.write(f"runners/{name}/{file}", "changed")
-        folders.append(whole.folder(step))
-    whole.environ(**ENVIRON.get(step, {}))
-    if step in ENVIRON:
-        folders.append(whole.folder(step))
+        whole.write(f"runners/{folder}/{file}", "changed")
+        folders.append(whole.folder(name))
     assert len({*folders}) == len(folders)
 
 
 def test_another_compiler_or_version_makes_another(whole: Bench) -> None:
-    before = {name: whole.folder(name) for name in ("rust", "actionlint")}
+    before = {name: whole.folder(name) for name in ("rust", "actionlint", "dotnet")}
     whole.tool("rustc", "echo rustc 2 is longer")
     settings = replace(SETTINGS, versions={**SETTINGS.versions, "actionlint": "1.7.13"})
     whole.context = replace(whole.context, settings=settings)
+    whole.environ(SQLitePCLRawVersion="2.0.6")
     assert [name for name in before if whole.folder(name) == before[name]] == []
 
 
@@ -208,8 +205,10 @@ def test_each_build_is_asked_for_with_its_flags_and_its_work_folder(whole: Bench
 
 @linux
 def test_what_counts_syncs_is_compiled_by_the_compiler_that_the_user_chose(whole: Bench) -> None:
+    others = whole.folder("sync-counter")
     whole.tool("cc", "exit 1")
     whole.environ(CC="mycc -m64")
+    assert whole.folder("sync-counter") != others
     path = whole.make("sync-counter")["sync-counter"].path("sync-counter")
     assert path
     words = path.read_text("utf-8").split()

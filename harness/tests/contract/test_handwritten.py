@@ -1,4 +1,6 @@
-"""The hand-written loops that the runners' own are compared with do the same work, still."""
+"""The hand-written loops that the runners' own are compared with do the same work, still, and what
+sqlitmus itself costs is printed.
+"""
 
 import subprocess
 import sys
@@ -6,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import self_cost
 from benchmarks.overhead import CASES, Pair, verdict
 from sqlitmus.run.processes.turns import Turns
+from tests import left_out
 from tests.contract.started import installed, of_runners, takes_turns
 from tests.known import KNOWN, ROOT, tools
 
 each_handwritten = of_runners([name for name, spec in KNOWN.runners.items() if spec.handwritten])
-# They open one cached fixture, which another process locks for a moment when it closes it.
+# They measure under the lock of the machine, and open one cached fixture, which another process
+# locks for a moment when it closes it.
 pytestmark = pytest.mark.xdist_group("handwritten")
 
 
@@ -68,3 +73,12 @@ def test_a_line_per_runner_and_workload() -> None:
 )
 def test_an_interval_against_the_limit(low: float, high: float, word: str) -> None:
     assert verdict(low, high, 1.03) == word
+
+
+def test_each_part_of_what_sqlitmus_costs_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    left_out.tool("hyperfine")
+    installed("rust-ffi")
+    self_cost.main(1, size="s", reports=[2])
+    lines = capsys.readouterr().out.splitlines()
+    starts = ("fixture ", "startup-noop ", "proof of insert-transaction ", "analysis of claims: ")
+    assert all(any(line.startswith(start) for line in lines) for start in starts), lines
