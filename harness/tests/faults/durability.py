@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests import left_out, worded
+from tests import worded
 from tests.fakes.clone import PROFILES, SCENARIOS, Clone
 from tests.faults.fault import Fault, Seen
 from tests.faults.planted import around
 from tests.faults.stage import Stage, use_tool
 from tests.faults.verdict import measured
+from tests.known import tools
 
 COUNTER = "sync-counter"
 DURABLE = """
@@ -27,7 +28,7 @@ def counting(stage: Stage) -> Clone:
     profiles = 'axes.profile = ["normalised", "shipped", "durable"]'
     insert = insert.replace('axes.profile = ["normalised"]', profiles)
     clone.write("scenarios/tiny.toml", f"{head}[insert]{insert}")
-    use_tool(clone, COUNTER, Path(left_out.tool(COUNTER)))
+    use_tool(clone, COUNTER, Path(tools().need(COUNTER)))
     return clone
 
 
