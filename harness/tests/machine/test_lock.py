@@ -1,21 +1,24 @@
-"""The machine-wide lock, held by real processes; pipes say how far they are."""
+"""The machine-wide lock: whoever holds it is another run, in this process or in one of its own."""
 
-import io
+# pyright: reportUnknownLambdaType=false
+
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
+from bootstrap import filelock
 from sqlitmus.machine import lock
-from sqlitmus.run.processes.progress import Progress
 from tests.fakes.clone import running as lives
 from tests.fakes.clone import until
 from tests.refusals import unfit
@@ -26,13 +29,11 @@ PROGRAM = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run unattended
 from sqlitmus.machine import lock
-from sqlitmus.run.processes.progress import Progress
-with lock.hold(sys.argv[1], wait="--wait" in sys.argv, say=Progress().insist):
+with lock.hold("night", wait=True, say=lambda text: print(text, flush=True)):
     print("held", flush=True)
     sys.stdin.read()
 """
-
-Program = subprocess.Popen[str]
+ME = f"pid {os.getpid()} "
 
 
 @pytest.fixture(autouse=True)
@@ -42,63 +43,60 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lock"
 
 
+def hold(label: str = "mine") -> ExitStack:
+    """Take the lock, and keep it until what is returned is closed."""
+    with ExitStack() as stack:
+        stack.enter_context(lock.hold(label, wait=False, say=print))
+        return stack.pop_all()
+
+
+def claim(pid: int) -> bytes:
+    """What a holder of that id, which began long ago, would have written."""
+    said = {"pid": pid, "started": 12.0, "label": "night", "command": "./just x"}
+    return json.dumps(said).encode()
+
+
 @contextmanager
-def running(*arguments: str) -> Generator[Program]:
-    """A process that takes the lock and keeps it until its stdin is closed."""
+def process() -> Generator[subprocess.Popen[str]]:
+    """A process that waits for the lock and keeps it until it is ended."""
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments],
+        [sys.executable, "-c", PROGRAM],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
+    ) as started:
         try:
-            yield process
+            yield started
         finally:
-            process.kill()
+            started.kill()
 
 
-@contextmanager
-def holding(*arguments: str) -> Generator[Program]:
-    """A process that has the lock."""
-    with running(*arguments) as process:
-        assert _line(process.stdout) == "held"
-        yield process
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
 
 
-def _line(stream: object) -> str:
-    assert isinstance(stream, io.TextIOBase)
-    return stream.readline().strip()
-
-
-def end(process: Program) -> None:
-    """Let a holder go on to its end."""
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait() == 0
-
-
-def take(label: str = "mine") -> None:
-    """Take the lock and give it back."""
-    with lock.hold(label, wait=False, say=print):
-        pass
-
-
-def test_a_second_run_is_refused_with_who_and_what_to_do() -> None:
-    with holding("night") as other:
-        since = psutil.Process(other.pid).create_time()
+def test_a_second_run_is_refused_with_who_and_what_to_do(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sqlitmus", "run", "--label", "a night"])
+    with hold("a night"):
         said = lock.holder()
         with unfit() as refused:
-            take()
+            hold()
     assert said is not None
-    assert (said.pid, said.label, said.command) == (other.pid, "night", "./just night")
-    assert said.started == pytest.approx(since, abs=0.01)
+    assert said.started == pytest.approx(psutil.Process().create_time(), abs=0.01)
+    assert str(said).startswith(f"{ME}since 20")
+    assert str(said).endswith(" UTC, label a night: ./just run --label 'a night'")
     assert str(refused.value) == (
         f"another run holds this machine: {said}. Two runs at once would disturb each other. "
         "Wait for it to end, or add --wait."
     )
-    assert f"pid {other.pid} since 20" in str(said)
+    assert lock.holder() is None
+    assert file.read_bytes() == b""
+    hold().close()
 
 
 def test_a_system_that_hides_its_processes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,139 +104,93 @@ def test_a_system_that_hides_its_processes_is_told(monkeypatch: pytest.MonkeyPat
         raise psutil.NoSuchProcess(pid or os.getpid())
 
     monkeypatch.setattr(psutil, "Process", hidden)
-    with unfit() as told, lock.hold("a", wait=False, say=print):
-        pass
+    with unfit() as told:
+        hold()
     assert str(told.value) == (
         "the system tells nothing of this process, so that what a run starts could not be ended "
         "with it; mount /proc, without hidepid"
     )
 
 
-def test_a_run_that_ended_leaves_nothing(file: Path) -> None:
-    with holding("night") as other:
-        end(other)
-        assert lock.holder() is None
-        assert file.read_bytes() == b""
-        take()
-
-
-@pytest.mark.parametrize("collected", [True, False], ids=["collected", "zombie"])
-def test_a_killed_run_holds_nothing_and_is_not_named(file: Path, *, collected: bool) -> None:
-    with holding("night") as other:
+def test_a_killed_run_holds_nothing_and_is_not_named_even_before_it_is_collected(
+    file: Path,
+) -> None:
+    with process() as other:
+        assert line(other) == "held"
+        with unfit(f"pid {other.pid} since "):
+            hold()
         other.kill()
-        if collected:
-            other.wait()
-        else:
-            until(lambda: not lives(other.pid), "it does not die")
+        until(lambda: not lives(other.pid), "it does not die")
         assert b"night" in file.read_bytes()
         assert lock.holder() is None
-        take()
+        other.wait()
+        assert lock.holder() is None
+        hold().close()
 
 
 def test_an_error_within_gives_the_lock_back() -> None:
-    with pytest.raises(ZeroDivisionError), lock.hold("a", wait=False, say=Progress().insist):
+    with pytest.raises(ZeroDivisionError), hold():
         raise ZeroDivisionError
-    take()
+    hold().close()
 
 
-def test_the_same_process_cannot_hold_it_twice() -> None:
-    with (
-        lock.hold("a", wait=False, say=Progress().insist),
-        unfit(f"pid {os.getpid()} "),
-    ):
-        take("b")
+@pytest.mark.parametrize("cleaned", [pytest.param(True, marks=posix), False])
+def test_waiting_says_so_once_and_goes_on_when_the_other_ends(file: Path, *, cleaned: bool) -> None:
+    """Even if the lock's file was cleaned away meanwhile."""
+    night, told = hold("night"), list[str]()
+    expected = [f"waiting: another run holds this machine: {lock.holder()}"]
 
+    def say(text: str) -> None:
+        told.append(text)
+        if cleaned:
+            file.unlink()
+        night.close()
 
-def test_waiting_says_so_once_and_goes_on_when_the_other_ends() -> None:
-    with holding("night") as other, running("late", "--wait") as waiter:
-        told = _line(waiter.stderr)
-        assert told == f"waiting: another run holds this machine: {lock.holder()}"
-        end(other)
-        assert _line(waiter.stdout) == "held"
-        said = lock.holder()
-        assert said is not None
-        assert (said.pid, said.label) == (waiter.pid, "late")
-        assert waiter.communicate() == ("", "")
+    with lock.hold("late", wait=True, say=say):
+        assert told == expected
+        with unfit(f"{ME}.* label late: "):
+            hold()
 
 
 @posix
 def test_waiting_can_be_interrupted() -> None:
-    with holding("night"), running("late", "--wait") as waiter:
-        assert _line(waiter.stderr).startswith("waiting: ")
-        waiter.send_signal(signal.SIGINT)
-        out, err = waiter.communicate()
+    with hold("night"), process() as other:
+        assert line(other).startswith(f"waiting: another run holds this machine: {ME}")
+        other.send_signal(signal.SIGINT)
+        out, err = other.communicate()
         assert (out, err.splitlines()[-1]) == ("", "KeyboardInterrupt")
 
 
-@posix
-def test_a_lock_whose_file_was_cleaned_away_is_taken_anew(file: Path) -> None:
-    with holding("night") as other, running("late", "--wait") as waiter:
-        assert _line(waiter.stderr).startswith("waiting: ")
-        file.unlink()
-        end(other)
-        assert _line(waiter.stdout) == "held"
-        with unfit(f"pid {waiter.pid} "):
-            take()
-
-
-def _claim(pid: int, started: float) -> bytes:
-    return lock.Holder(pid=pid, started=started, label="x", command="x").model_dump_json().encode()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\xff\x00\x01",
-        b"[]",
-        b'{"pid": "me"}',
-        b'{"pid": 1e400, "started": NaN, "label": "", "command": ""}',
-        b"x" * 10_000_000,
-    ],
-    ids=map(str, range(6)),
-)
-def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
-    with holding("night"):
-        file.write_bytes(content)
-        assert lock.holder() is None
-        with unfit("holds this machine: its name is not known yet"):
-            take()
-    file.write_bytes(content)
-    take()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [_claim(pid, 12.0) for pid in (os.getpid(), 2**22 + 7, -1, 2**70)],
-    # a process id differs between the workers of xdist, which must agree on names
-    ids=map(str, range(4)),
-)
-def test_a_holder_who_is_dead_is_named_as_killed_when_nothing_comes_free(
-    file: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_file_says_is_not_believed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "GUARDIAN_S", 0)
-    with holding("night"):
+    unknown = "another run holds this machine: its name is not known yet. "
+    odd = [b"", b"\xff\x00\x01", b"[]", b'{"pid": "me"}', b"x" * 10_000_000]
+    odd.append(b'{"pid": 1e400, "started": NaN, "label": "", "command": ""}')
+    killed = "what a killed run left running holds this machine: pid "
+    dead = map(claim, (os.getpid(), 2**22 + 7, -1, 2**70))
+    for content, who in {**dict.fromkeys(odd, unknown), **dict.fromkeys(dead, killed)}.items():
+        with hold():
+            file.write_bytes(content)
+            assert lock.holder() is None
+            with unfit(who):
+                hold()
         file.write_bytes(content)
-        assert lock.holder() is None
-        with unfit("what a killed run left running holds this machine: pid "):
-            take()
-    file.write_bytes(content)
-    take()
+        hold().close()
 
 
-@posix
-def test_what_a_killed_run_has_left_is_waited_for(file: Path) -> None:
-    with holding("heir") as heir, running("dead", "--wait") as waiter:
-        file.write_bytes(_claim(2**22 + 7, 12.0))
-        end(heir)
-        assert _line(waiter.stdout) == "held"
+def test_what_a_killed_run_has_left_is_waited_for_without_a_word(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_bytes(claim(2**22 + 7))
+    heir = os.open(file, os.O_RDWR)
+    assert filelock.lock(heir)
+    monkeypatch.setattr(time, "sleep", lambda _: os.close(heir))
+    hold().close()
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
     shown = str(lock.Holder(pid=1, started=0.0, label="\x1b[2J\n", command="c" * 9_999))
-    assert shown.isprintable()
-    assert "label ?[2J : ccc" in shown
-    assert len(shown) < 300
+    assert shown == f"pid 1 since 1970-01-01 00:00:00 UTC, label ?[2J : {'c' * 200}…"
 
 
 def test_all_users_share_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -254,28 +206,23 @@ def test_all_users_share_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 @posix
 def test_all_users_may_take_it_whoever_made_it(file: Path) -> None:
     mask = os.umask(0o077)
-    try:
-        take()
-    finally:
-        os.umask(mask)
+    hold().close()
+    os.umask(mask)
     assert stat.S_IMODE(file.stat().st_mode) == 0o666
 
 
 @posix
-def test_a_link_is_not_followed(file: Path, tmp_path: Path) -> None:
+def test_what_is_no_ordinary_file_is_refused_at_once(file: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
     file.symlink_to(precious)
     with unfit("Remove that file, or name another with SQLITMUS_LOCK"):
-        take()
+        hold()
     assert precious.read_text() == "kept"
-
-
-@posix
-def test_a_pipe_in_its_place_is_refused_at_once(file: Path) -> None:
+    file.unlink()
     os.mkfifo(file)
     with unfit("no ordinary file"):
-        take()
+        hold()
     assert lock.holder() is None
 
 
@@ -284,5 +231,5 @@ def test_a_folder_that_is_not_there_is_told(
 ) -> None:
     monkeypatch.setenv("SQLITMUS_LOCK", str(tmp_path / "none/lock"))
     with unfit("cannot be opened: No such file"):
-        take()
+        hold()
     assert lock.holder() is None

@@ -57,26 +57,24 @@ def test_a_link_that_appears_after_the_look_is_not_followed(
     assert diary.read_text() == "my diary"
 
 
-def test_a_file_with_a_second_name_is_read_but_not_changed(tmp_path: Path, diary: Path) -> None:
-    os.link(diary, tmp_path / "run.sqlite")
-    assert plainfiles.read(tmp_path / "run.sqlite", 100) == b"my diary"
+def test_a_file_with_a_second_name_is_read_not_changed_and_replaced_alone(
+    tmp_path: Path, diary: Path
+) -> None:
+    file = tmp_path / "run.sqlite"
+    os.link(diary, file)
+    assert plainfiles.read(file, 100) == b"my diary"
     with refused(r"has a second name \(a hard link\), whose file would"):
-        plainfiles.changeable(tmp_path / "run.sqlite")
+        plainfiles.changeable(file)
+    plainfiles.replace(file, b"new")
+    assert (diary.read_text(), file.read_text()) == ("my diary", "new")
+    plainfiles.changeable(file)
 
 
-def test_a_file_with_a_second_name_is_replaced_alone(tmp_path: Path, diary: Path) -> None:
-    os.link(diary, tmp_path / "report.html")
-    plainfiles.replace(tmp_path / "report.html", b"new")
-    assert (diary.read_text(), (tmp_path / "report.html").read_text()) == ("my diary", "new")
-
-
-def test_sizes_are_bounded(diary: Path) -> None:
+def test_sizes_are_bounded(tmp_path: Path, diary: Path) -> None:
     assert plainfiles.read(diary, 8) == b"my diary"
     with refused("larger than 0 MB, which no run writes"):
         plainfiles.read(diary, 7)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert plainfiles.size(diary) == 8
     assert plainfiles.size(tmp_path / "none") is None
     with pytest.raises(FileNotFoundError):
         plainfiles.read(tmp_path / "none", 1)
@@ -89,17 +87,21 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, diary: Path
     assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
 
 
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "Ctrl-C"]
+)
 def test_what_could_not_be_written_leaves_the_old_file(
-    tmp_path: Path, diary: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, diary: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def fail(*_: object) -> None:
+        raise error
 
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(type(error)):
         plainfiles.replace(diary, b"new")
-    assert diary.read_text() == "my diary"
-    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [
+        ("diary.txt", "my diary")
+    ]
 
 
 def test_a_link_under_the_name_of_the_half_written_file_goes(tmp_path: Path, diary: Path) -> None:
@@ -107,17 +109,3 @@ def test_a_link_under_the_name_of_the_half_written_file_goes(tmp_path: Path, dia
     plainfiles.replace(tmp_path / "report.html", b"new")
     assert diary.read_text() == "my diary"
     assert (tmp_path / "report.html").read_bytes() == b"new"
-
-
-def test_a_ctrl_c_leaves_the_file_as_it_was_and_none_beside_it(
-    diary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        plainfiles.replace(diary, b"new")
-    assert [(file.name, file.read_text()) for file in diary.parent.iterdir()] == [
-        ("diary.txt", "my diary")
-    ]

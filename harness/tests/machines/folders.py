@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.machines.merge import Done, Given, merge
+from sqlitmus.analysis import analyse
+from sqlitmus.analysis import read as read_run
+from sqlitmus.machines import merge as merging
+from sqlitmus.results.machines import render
 from sqlitmus.store.file import FILE, LOGS, opened
 from tests.analysis import runs
 
@@ -83,8 +86,25 @@ def replan(folder: Path, **changes: object) -> None:
     change(folder, "UPDATE run SET plan = ?", json.dumps({**json.loads(text), **changes}))
 
 
-def merged(*given: Path, out: Path, partial: bool = False, expect: Sequence[str] = ()) -> Done:
-    return merge([Given(folder) for folder in given], out, "", list(expect), NOW, partial=partial)
+def merged(
+    *given: Path | tuple[Path, str], out: Path, partial: bool = False, expect: Sequence[str] = ()
+) -> merging.Done:
+    """Merge folders, of which a machine's name may stand beside each."""
+    folders = [merging.Given(*(of if isinstance(of, tuple) else (of,))) for of in given]
+    return merging.merge(folders, out, "", list(expect), NOW, partial=partial)
+
+
+def read(folder: Path) -> merging.Merged:
+    """A merged file."""
+    found = merging.merged(folder / FILE)
+    assert found is not None
+    return found
+
+
+def report(folder: Path, number: int = 1) -> str:
+    """What analysis makes of a run of a file."""
+    with opened(folder / FILE) as db:
+        return render(analyse(read_run(db, number, {})))
 
 
 def ask(folder: Path, question: str) -> list[tuple[Any, ...]]:

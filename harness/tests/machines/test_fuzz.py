@@ -1,11 +1,10 @@
 """Whatever stands in a run's file, merging it neither fails nor touches the runs beside it."""
 
 import json
+import shutil
 import sqlite3
-import tempfile
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,10 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.analysis import analyse, read
-from sqlitmus.machines.merge import merged as read_merged
-from sqlitmus.results import machines as data
-from tests.machines.folders import FILE, ask, change, merged, opened, write
+from tests.machines.folders import FILE, ask, change, merged, read, report, write
 
 # Ratios to a time of 1e-19 ns overflow, of which NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -41,91 +37,78 @@ NUMBERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(), st.sampled_fr
 TEXTS = st.sampled_from(
     ["", "ok", "wrong", "canary", "node", "\x1b[2J", "\x00", "../..", "x" * 5000]
 )
+Fleet = Callable[[], Path]
 
 
-@cache
-def whole() -> dict[str, bytes]:
-    """The files of three runs by machine."""
-    with tempfile.TemporaryDirectory() as name:
-        return {
-            machine: (write(Path(name) / machine, machine=machine) / FILE).read_bytes()
-            for machine in (*WHOLE, "other")
-        }
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    """Gives a run as it was written, beside two that stay as they are, so that what they agree in
+    holds."""
+    runs = tmp_path_factory.mktemp("fleet") / "runs"
+    for machine in (*WHOLE, "other"):
+        write(runs / machine, machine=machine)
+    content = (runs / "other" / FILE).read_bytes()
 
+    def restored() -> Path:
+        for file in (runs / "other").glob(f"{FILE}*"):
+            file.unlink()
+        (runs / "other" / FILE).write_bytes(content)
+        return runs / "other"
 
-@contextmanager
-def fleet() -> Generator[Path]:
-    """Two runs that stay as they are, so that what they agree in holds, and one to be changed."""
-    with tempfile.TemporaryDirectory() as name:
-        runs = Path(name) / "runs"
-        for machine, content in whole().items():
-            (runs / machine).mkdir(parents=True)
-            (runs / machine / FILE).write_bytes(content)
-        yield runs / "other"
+    return restored
 
 
 def survives(other: Path) -> None:
     """Merge all; two are as they were, and the other refused or good for a report."""
-    done = merged(other.parent, out=other.parents[1] / "out", partial=True)
-    several = read_merged(done.directory / FILE)
-    assert several is not None
-    numbers = {machine.label: machine.number for machine in several.machines}
+    out = other.parents[1] / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    done = merged(other.parent, out=out, partial=True)
     question = "SELECT * FROM result WHERE machine = '{0}' ORDER BY 3, 4, 5, 6, 7"
     for name in WHOLE:
-        del numbers[name]
         theirs = ask(other.parent / name, question.format(name))
         assert ask(done.directory, question.format(name)) == theirs
-    assert [refused.path for refused in done.made.refused] == ([] if numbers else ["runs/other"])
-    with opened(done.directory / FILE) as db:
-        for number in numbers.values():
-            data.render(analyse(read(db, number, {})))
+    numbers = {machine.label: machine.number for machine in read(done.directory).machines}
+    taken = [number for label, number in numbers.items() if label not in WHOLE]
+    assert [refused.path for refused in done.made.refused] == ([] if taken else ["runs/other"])
+    for number in taken:
+        report(done.directory, number)
 
 
-@given(st.floats(0, 1), st.binary(max_size=30), st.integers(0, 3))
-def test_changed_bytes(place: float, new: bytes, removed: int) -> None:
-    with fleet() as other:
-        before = (other / FILE).read_bytes()
-        at = int(place * len(before))
-        (other / FILE).write_bytes(before[:at] + new + before[at + (removed or len(new)) :])
-        survives(other)
-
-
-@given(st.floats(0, 1))
-def test_files_cut_anywhere(place: float) -> None:
-    with fleet() as other:
-        before = (other / FILE).read_bytes()
-        (other / FILE).write_bytes(before[: int(place * len(before))])
-        survives(other)
+@given(st.floats(0, 1), st.none() | st.binary(max_size=30), st.integers(0, 3))
+def test_bytes_changed_or_cut_off_anywhere(
+    fleet: Fleet, place: float, new: bytes | None, removed: int
+) -> None:
+    other = fleet()
+    before = (other / FILE).read_bytes()
+    at = int(place * len(before))
+    changed = b"" if new is None else new + before[at + (removed or len(new)) :]
+    (other / FILE).write_bytes(before[:at] + changed)
+    survives(other)
 
 
 @given(st.sampled_from(COLUMNS), st.integers(1, 20), NUMBERS | TEXTS | st.binary(max_size=9))
-def test_values_of_any_kind_in_any_column(column: tuple[str, str], row: int, value: Any) -> None:
-    with fleet() as other:
-        table, name = column
-        key = {"value": "sample", "fact": "run"}.get(table, "id")
-        assign(other, f"UPDATE OR IGNORE {table} SET {name} = ? WHERE {key} = {row}", value)
-        survives(other)
-
-
-def assign(folder: Path, statement: str, value: Any) -> None:
-    """Change the file; what a table's types refuse stays as it is."""
-    try:
-        change(folder, statement, value)
-    except (sqlite3.IntegrityError, UnicodeEncodeError):
-        return
+def test_values_of_any_kind_in_any_column(
+    fleet: Fleet, column: tuple[str, str], row: int, value: Any
+) -> None:
+    other = fleet()
+    table, name = column
+    key = {"value": "sample", "fact": "run"}.get(table, "id")
+    with suppress(sqlite3.IntegrityError, UnicodeEncodeError):  # what a table's types refuse
+        change(other, f"UPDATE OR IGNORE {table} SET {name} = ? WHERE {key} = {row}", value)
+    survives(other)
 
 
 @given(st.sampled_from(JSON), st.integers(0, 10**6), st.sampled_from(VALUES))
 def test_values_of_any_kind_anywhere_in_json(
-    column: tuple[str, str], place: int, value: str
+    fleet: Fleet, column: tuple[str, str], place: int, value: str
 ) -> None:
-    with fleet() as other:
-        table, name = column
-        texts = [text for (text,) in ask(other, f"SELECT {name} FROM {table}")]
-        text = texts[place % len(texts)]
-        changed = with_value(json.loads(text), place // len(texts), value)
-        change(other, f"UPDATE {table} SET {name} = ? WHERE {name} = ?", changed, text)
-        survives(other)
+    other = fleet()
+    table, name = column
+    texts = [text for (text,) in ask(other, f"SELECT {name} FROM {table}")]
+    text = texts[place % len(texts)]
+    changed = with_value(json.loads(text), place // len(texts), value)
+    change(other, f"UPDATE {table} SET {name} = ? WHERE {name} = ?", changed, text)
+    survives(other)
 
 
 def with_value(whole: Any, place: int, value: str) -> str:
