@@ -1,5 +1,7 @@
 """A fake /proc and /sys in a folder, and what psutil and the clocks tell of a fake machine."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 import hashlib
 import json
 import os

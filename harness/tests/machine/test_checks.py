@@ -1,6 +1,6 @@
 """What `doctor` finds of machines that are made up, and of this one."""
 
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """Conditions at the ends of a block, and rates between them."""
 
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import hashlib
 import os

@@ -1,6 +1,6 @@
 """What a report says of a machine, and of which architecture it and its programs are."""
 
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import ctypes
 import os

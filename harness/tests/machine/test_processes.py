@@ -1,6 +1,7 @@
 """Processes: they are waited for, killed with all that they left, and seen from outside."""
 
-# pyright: reportUnknownLambdaType=false, reportArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
 
 import os
 import select

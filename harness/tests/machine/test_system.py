@@ -1,6 +1,6 @@
 """How operating systems differ: processors, priorities, what is in use, the console."""
 
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import io
 import os

@@ -101,10 +101,10 @@ def read(folder: Path) -> merging.Merged:
     return found
 
 
-def report(folder: Path, number: int = 1) -> str:
-    """What analysis makes of a run of a file."""
+def report(folder: Path, number: int = 1) -> Any:
+    """What analysis makes of a run of a file, as JSON has it."""
     with opened(folder / FILE) as db:
-        return render(analyse(read_run(db, number, {})))
+        return json.loads(render(analyse(read_run(db, number, {}))))
 
 
 def ask(folder: Path, question: str) -> list[tuple[Any, ...]]:

@@ -13,13 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.analysis import analyse
-from sqlitmus.analysis import read as read_run
-from sqlitmus.machines.merge import Done, Given, Inventory, Run, arrange, find, merge
-from sqlitmus.machines.merge import merged as read
-from sqlitmus.store.file import JOURNAL_OF_SEVERAL, MOST_FILE, samples_of
-from sqlitmus.store.folder import latest, point_latest
-from tests.machines.folders import FACTS, FILE, NOW, ask, change, merged, opened, replan, write
+from sqlitmus.machines.merge import Done, Given, Run, arrange, find
+from tests.machines.folders import (
+    FACTS,
+    FILE,
+    NOW,
+    ask,
+    change,
+    merged,
+    read,
+    replan,
+    report,
+    write,
+)
 from tests.refusals import refused, unfit
 
 
@@ -38,39 +44,31 @@ def fleet(tmp_path: Path) -> list[Path]:
 
 
 def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> None:
-    done = merged(*fleet, out=tmp_path / "out", expect=["arm", "linux-x64", "mars"])
-    assert done.directory == tmp_path / "out/2026-02-03T040506Z-merged"
-    assert latest(tmp_path / "out") == done.directory
-    kept = read(done.directory / FILE)
-    assert kept is not None
+    out = tmp_path / "out"
+    done = merged(*fleet, out=out, expect=["arm", "linux-x64", "mars"])
+    assert done.directory == out / "2026-02-03T040506Z-merged"
+    assert (out / "latest").resolve() == done.directory
+    kept = read(done.directory)
     assert [(m.number, m.name, m.kind, m.label, m.plan.run) for m in kept.machines] == [
         (1, "arm", "linux-arm64", "arm", "c"),
         (2, "linux-x64", "linux-x64", "linux-x64", "a"),
     ]
-    assert kept.made.expected == done.made.expected == ["mars"]
+    assert kept.made == done.made
+    assert kept.made.expected == ["mars"]
     assert [refusals.path for refusals in kept.made.refused] == ["b", "d"]
     assert kept.made.created == NOW.isoformat()
     assert {path.name for path in done.directory.iterdir()} == {FILE, "logs"}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {done.directory.name, "latest"}
-
-
-RESULTS = "SELECT case_id, runner, label, block, figure, value FROM result WHERE run = '{}'"
-
-
-def test_each_run_is_whole_in_the_merged_file(tmp_path: Path, fleet: list[Path]) -> None:
-    done = merged(*fleet, out=tmp_path / "out")
-    for number, (run, folder) in enumerate(zip("ca", [fleet[2], fleet[0]], strict=True), 1):
-        question = RESULTS.format(run) + " ORDER BY 1, 2, 3, 4, 5"
+    assert {path.name for path in out.iterdir()} == {done.directory.name, "latest"}
+    results = "SELECT case_id, runner, label, block, figure, value FROM result WHERE run = '{}'"
+    for number, (name, folder) in enumerate(zip("ca", [fleet[2], fleet[0]], strict=True), 1):
+        question = results.format(name) + " ORDER BY 1, 2, 3, 4, 5"
         assert ask(done.directory, question) == ask(folder, question) != []
-        with opened(done.directory / FILE) as db, opened(folder / FILE) as own:
-            assert samples_of(db, number) == samples_of(own, 1)
-            assert analyse(read_run(db, number, {})) == analyse(read_run(own, 1, {}))
+        assert report(done.directory, number) == report(folder)
 
 
 def held(done: Done) -> tuple[object, ...]:
     """What was merged, whatever the paths."""
-    found = read(done.directory / FILE)
-    assert found is not None
+    found = read(done.directory)
     whole = ask(done.directory, "SELECT * FROM result ORDER BY 1, 2, 3, 4, 5, 6, 7")
     return found.machines, found.made.refused, found.made.expected, whole
 
@@ -79,9 +77,8 @@ def test_any_order_gives_the_same_and_merging_again_changes_nothing(
     tmp_path: Path, fleet: list[Path]
 ) -> None:
     first = merged(*fleet, out=tmp_path / "first", expect=["mars"])
-    for number, order in enumerate(permutations(fleet)):
-        other = merged(*order, out=tmp_path / str(number), expect=["mars"])
-        assert held(other) == held(first)
+    other = merged(*reversed(fleet), out=tmp_path / "other", expect=["mars"])
+    assert held(other) == held(first)
     again = merged(first.directory, out=tmp_path / "again")
     assert held(again) == held(first)
     both = merged(first.directory, fleet[0], out=tmp_path / "both")
@@ -89,52 +86,45 @@ def test_any_order_gives_the_same_and_merging_again_changes_nothing(
     assert both.twice == [sorted(["runs/a", f"first/{first.directory.name}/a"])]
 
 
+def shorten(folder: Path, samples: int) -> None:
+    """Let a run have no more than its first samples."""
+    change(folder, f"DELETE FROM value WHERE sample > {samples}")
+    change(folder, f"DELETE FROM sample WHERE id > {samples}")
+    change(folder, "UPDATE run SET complete = 0")
+
+
 def test_of_two_copies_of_a_run_the_fuller_is_taken(tmp_path: Path) -> None:
     write(tmp_path / "x/run")
     shutil.copytree(tmp_path / "x/run", tmp_path / "w/run")
-    change(tmp_path / "w/run", "DELETE FROM value WHERE sample = 3")
-    change(tmp_path / "w/run", "DELETE FROM sample WHERE id = 3")
-    change(tmp_path / "w/run", "UPDATE run SET complete = 0")
+    shorten(tmp_path / "w/run", 5)
     done = merged(tmp_path / "w", tmp_path / "x", out=tmp_path / "out", partial=True)
     assert done.twice == [["w/run", "x/run"]]
     assert ask(done.directory, "SELECT count(*), max(complete) FROM sample, run") == [(6, 1)]
 
 
 def test_a_name_before_a_folder_renames_its_machine(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        write(tmp_path / name, facts={"cpu": name})
-    given = [Given(tmp_path / "a", "laptop"), Given(tmp_path / "b", "server")]
-    done = merge(given, tmp_path / "out", "", [], NOW, partial=False)
+    a, b = (write(tmp_path / name, facts={"cpu": name}) for name in ("a", "b"))
+    done = merged((a, "laptop"), (b, "server"), out=tmp_path / "out")
     assert list(done.machines) == ["laptop", "server"]
-    plain = merged(tmp_path / "a", tmp_path / "b", out=tmp_path / "out2")
+    plain = merged(a, b, out=tmp_path / "out2")
     assert list(plain.machines) == ["linux-x64", "linux-x64 (2)"]
 
 
-def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
-    tmp_path: Path,
-) -> None:
-    folder = write(tmp_path / "runs/a", complete=False)
+def test_what_cannot_be_merged_or_written_is_told(tmp_path: Path) -> None:
+    whole, cut = write(tmp_path / "runs/whole"), write(tmp_path / "runs/cut", complete=False)
     (tmp_path / "empty").mkdir()
     with refused() as error:
-        merged(folder, tmp_path / "empty", out=tmp_path / "out")
+        merged(cut, tmp_path / "empty", out=tmp_path / "out")
     lines = str(error.value).splitlines()
     assert lines[0] == "nothing can be merged:"
-    assert [line.partition(": ")[0] for line in lines[1:]] == ["  empty", "  runs/a"]
+    assert [line.partition(": ")[0] for line in lines[1:]] == ["  empty", "  runs/cut"]
     assert not (tmp_path / "out").exists()
-
-
-def test_an_earlier_result_is_not_written_over(tmp_path: Path) -> None:
-    folder = write(tmp_path / "a")
-    merged(folder, out=tmp_path / "out")
+    merged(whole, out=tmp_path / "out")
     with refused("exists already; choose another --label or --out"):
-        merged(folder, out=tmp_path / "out")
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    folder = write(tmp_path / "a")
-    (tmp_path / "out").touch()
-    with unfit(r"out: cannot be written: .*; free some space"):
-        merged(folder, out=tmp_path / "out")
+        merged(whole, out=tmp_path / "out")
+    (tmp_path / "file").touch()
+    with unfit(r"file: cannot be written: .*; free some space"):
+        merged(whole, out=tmp_path / "file")
 
 
 def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
@@ -148,104 +138,92 @@ def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
     assert done.machines["b"].hardware[0] == "\x1b[2J<b>"
 
 
-DAY = "2026-01-0{}T00:00:00+00:00"
-
-
-def run(name: str, day: int = 1, **changes: Any) -> Run:
+def run(name: str, day: int = 1, cases: str = "get", **changes: Any) -> Run:
     given: dict[str, Any] = {
         "path": name,
         "file": Path(name),
         "number": 1,
         "label": "linux-x64",
-        "created": DAY.format(day),
+        "created": f"2026-01-0{day}T00:00:00+00:00",
         "complete": True,
         "processes": 10,
         "kind": "linux-x64",
         "hardware": ("EPYC",),
-        "cases": frozenset({"get"}),
+        "cases": frozenset(cases.split()),
         "work": {"scenario get": "1"},
         "identity": (name,),
     }
     return Run(**{**given, **changes})
 
 
-def told(runs: list[Run]) -> tuple[dict[str, str], dict[str, str]]:
-    """Paths of runs by machine, and reasons by path; the same in every order."""
-    found = arrange(runs)
-    for other in permutations(runs):
-        assert arrange(list(other)) == found
-    machines, refusals = found
-    return (
-        {name: run.path for name, run in machines.items()},
-        {r.path: r.reason for r in refusals},
-    )
+SAME = (
+    "of the same machine as {}, and a machine counts once, with one run; ./just run --again RUN "
+    "adds a sitting to a run, and NAME=DIR names another machine"
+)
+ALONE = (
+    "plan: $.cases: no other machine measured any of these, so they can be compared with nothing; "
+    "measure the same cases on each machine"
+)
+WORK = "plan: {} differs from that of {}; measure both with the same scenarios and fixtures"
+APART = [run("a"), run("b", cases="all", hardware=("Xeon",))]
+HARDWARE = [run("c", 3, hardware=("Xeon",)), run("a"), run("b", 2, hardware=("A",))]
+CHANGED = {"scenario get": "2", "fixture users": "1"}
+ARRANGED: dict[str, tuple[list[Run], dict[str, str], dict[str, str]]] = {
+    "of two that began at one time the complete one is taken": (
+        [run("a", complete=False), run("b")],
+        {"linux-x64": "b"},
+        {"a": SAME.format("b")},
+    ),
+    "another run of a machine is refused, whatever it measured": (
+        [run("b", 2, "get all"), run("d", 3, "all"), run("a"), run("c", label="c")],
+        {"c": "c", "linux-x64": "a"},
+        dict.fromkeys("bd", SAME.format("a")),
+    ),
+    "other hardware under one label is another machine": (
+        [*HARDWARE, run("d", label="linux-x64 (2)")],
+        {
+            "linux-x64": "a",
+            "linux-x64 (2)": "b",
+            "linux-x64 (3)": "c",
+            "linux-x64 (2) (2)": "d",
+        },
+        {},
+    ),
+    "two machines without a case in common": (APART, {}, dict.fromkeys("ab", ALONE)),
+    "a machine without a case of another's is refused": (
+        [*APART, run("c", 2, label="c")],
+        {"c": "c", "linux-x64": "a"},
+        {"b": ALONE},
+    ),
+    "a machine with the cases of both": (
+        [*APART, run("c", 2, "get all", label="c")],
+        {"c": "c", "linux-x64": "a", "linux-x64 (2)": "b"},
+        {},
+    ),
+    "the definition of most runs holds": (
+        [run("a", label="a", work=CHANGED), run("b", label="b"), run("c", label="c")],
+        {"b": "b", "c": "c"},
+        {"a": WORK.format("scenario get", "b")},
+    ),
+    "of two definitions the earlier holds, and each is compared on its own": (
+        [
+            run("a", 2, label="a", work={"fixture size": "m", "scenario all": "1"}),
+            run("b", 1, label="b", work={"fixture size": "s"}),
+            run("c", 3, label="c", work={"scenario all": "2"}),
+        ],
+        {"b": "b", "c": "c"},
+        {"a": WORK.format("fixture size", "b")},
+    ),
+}
 
 
-def test_of_two_that_began_at_one_time_the_complete_one_is_taken() -> None:
-    machines, refusals = told([run("a", complete=False), run("b")])
-    assert machines == {"linux-x64": "b"}
-    assert list(refusals) == ["a"]
-
-
-@pytest.mark.parametrize("cases", [{"get", "all"}, {"all"}])
-def test_another_run_of_a_machine_is_refused_whatever_it_measured(cases: set[str]) -> None:
-    machines, refusals = told([run("b", 2, cases=frozenset(cases)), run("a"), run("c", label="c")])
-    assert machines == {"c": "c", "linux-x64": "a"}
-    assert refusals == {
-        "b": "of the same machine as a, and a machine counts once, with one run; ./just run "
-        "--again RUN adds a sitting to a run, and NAME=DIR names another machine"
-    }
-
-
-def test_other_hardware_under_one_label_is_another_machine() -> None:
-    runs = [run("c", 3, hardware=("Xeon",)), run("a"), run("b", 2, hardware=("A",))]
-    machines, refusals = told(runs)
-    assert refusals == {}
-    assert machines == {"linux-x64": "a", "linux-x64 (2)": "b", "linux-x64 (3)": "c"}
-
-    named = run("d", label="linux-x64 (2)")
-    machines, _ = told([*runs, named])
-    assert machines["linux-x64 (2) (2)"] == "d"
-
-
-def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
-    get, all_, both = (frozenset(cases) for cases in ({"get"}, {"all"}, {"get", "all"}))
-    apart = [run("a", cases=get), run("b", cases=all_, hardware=("Xeon",))]
-    machines, refusals = told(apart)
-    assert machines == {}
-    assert refusals == dict.fromkeys(
-        "ab",
-        "plan: $.cases: no other machine measured any of these, so they can be compared with "
-        "nothing; measure the same cases on each machine",
-    )
-    machines, refusals = told([*apart, run("c", 2, label="c", cases=get)])
-    assert (machines, list(refusals)) == ({"c": "c", "linux-x64": "a"}, ["b"])
-    machines, refusals = told([*apart, run("c", 2, label="c", cases=both)])
-    assert (len(machines), refusals) == (3, {})
-
-
-@pytest.mark.parametrize("odd", ["a", "b", "c"])
-def test_the_definition_of_most_runs_holds(odd: str) -> None:
-    changed: dict[str, Any] = {"work": {"scenario get": "2", "fixture users": "1"}}
-    runs = [run(name, label=name, **(changed if name == odd else {})) for name in ("a", "b", "c")]
-    machines, refusals = told(runs)
-    assert machines == {name: name for name in "abc" if name != odd}
-    first = min(machines)
-    assert refusals == {
-        odd: f"plan: scenario get differs from that of {first}; measure both with the same "
-        "scenarios and fixtures"
-    }
-
-
-def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() -> None:
-    runs = [
-        run("a", 2, label="a", work={"fixture size": "m", "scenario all": "1"}),
-        run("b", 1, label="b", work={"fixture size": "s"}),
-        run("c", 3, label="c", work={"scenario all": "2"}),
-    ]
-    machines, refusals = told(runs)
-    assert machines == {"b": "b", "c": "c"}
-    assert refusals["a"].startswith("plan: fixture size differs from that of b")
+@pytest.mark.parametrize("what", ARRANGED)
+def test_which_run_a_machine_has_in_any_order(what: str) -> None:
+    runs, machines, refusals = ARRANGED[what]
+    for order in permutations(runs):
+        taken, others = arrange(order)
+        assert {name: run.path for name, run in taken.items()} == machines
+        assert {refusal.path: refusal.reason for refusal in others} == refusals
 
 
 @st.composite
@@ -255,9 +233,9 @@ def run_lists(draw: st.DrawFn) -> list[Run]:
         run(
             f"run{number}",
             draw(st.integers(1, 3)),
+            " ".join(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
             label=draw(few),
             hardware=(draw(few),),
-            cases=frozenset(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
             work={"scenario x": draw(few)},
         )
         for number in range(draw(st.integers(1, 7)))
@@ -289,9 +267,9 @@ def taken(folder: Path, *, partial: bool = False) -> Run:
     return run
 
 
-def reason(folder: Path, *, partial: bool = False) -> str:
+def reason(folder: Path) -> str:
     """Why the folder is refused."""
-    found = find([Given(folder)], partial=partial)
+    found = find([Given(folder)], partial=False)
     assert found.runs == []
     (refusals,) = found.refused
     assert refusals.path == "run"
@@ -299,72 +277,72 @@ def reason(folder: Path, *, partial: bool = False) -> str:
 
 
 def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
-    run = taken(write(tmp_path / "run"))
+    folder = write(tmp_path / "run")
+    run = taken(folder)
     assert (run.label, run.kind, run.hardware[0]) == ("linux-x64", "linux-x64", "EPYC")
     assert (run.processes, run.complete) == (6, True)
     assert run.cases == {"get-pk"}
     assert run.work["scenario get-pk"] == "1" * 16
     assert run.work["fixture size"] == "m"
     assert run.work["metric of get-pk"] == "steady"
+    shorten(folder, 4)
+    assert reason(folder).startswith("the run was interrupted or is still measured; finish it with")
+    run = taken(folder, partial=True)
+    assert (run.complete, run.processes) == (False, 4)
 
 
-@pytest.mark.parametrize(
-    ("os_", "architecture", "kind"),
-    [
-        ("Ubuntu 24.04 LTS", "aarch64", "linux-arm64"),
-        ("Darwin Darwin Kernel Version 24", "arm64", "macos-arm64"),
-        ("Windows 10.0.26100", "AMD64", "windows-x64"),
-        ("Alpine", "<b>", "linux-unknown"),
-    ],
-)
-def test_the_kind_of_machine_comes_from_its_facts(
-    tmp_path: Path, os_: str, architecture: str, kind: str
-) -> None:
-    folder = write(tmp_path / "run", facts={"os": os_, "architecture": architecture}, machine="")
-    run = taken(folder)
-    assert (run.kind, run.label) == (kind, kind)
+def with_facts(folder: Path, **facts: str) -> Run:
+    """The run with other facts of its machine, which has no name."""
+    for name, value in {**FACTS, **facts}.items():
+        change(folder, "UPDATE fact SET value = ? WHERE name = ?", value, name)
+    return taken(folder)
 
 
-def test_hardware_is_what_tells_two_machines_apart(tmp_path: Path) -> None:
-    same = taken(write(tmp_path / "a/run")).hardware
-    assert taken(write(tmp_path / "b/run", facts={"load at start": "9"})).hardware == same
-    for name in FACTS:
-        other = taken(write(tmp_path / name / "run", facts={name: "other"})).hardware
-        assert other != same, name
+def test_kind_and_hardware_of_a_machine_come_from_its_facts(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run", facts={"load at start": "1"}, machine="")
+    same = with_facts(folder)
+    assert with_facts(folder, **{"load at start": "9"}).hardware == same.hardware
+    others = [with_facts(folder, **{name: "other"}).hardware for name in FACTS]
+    assert len({same.hardware, *others}) == len(FACTS) + 1
+    kinds = {
+        ("Ubuntu 24.04 LTS", "aarch64"): "linux-arm64",
+        ("Darwin Darwin Kernel Version 24", "arm64"): "macos-arm64",
+        ("Windows 10.0.26100", "AMD64"): "windows-x64",
+        ("Alpine", "<b>"): "linux-unknown",
+    }
+    for (system, architecture), kind in kinds.items():
+        run = with_facts(folder, os=system, architecture=architecture)
+        assert (run.kind, run.label) == (kind, kind)
 
 
-def plan(**changes: object) -> Callable[[Path], None]:
+Damage = Callable[[Path], None]
+
+
+def plan(**changes: object) -> Damage:
     return lambda folder: replan(folder, **changes)
 
 
-def sql(statement: str, *values: object) -> Callable[[Path], None]:
+def sql(statement: str, *values: object) -> Damage:
     return lambda folder: change(folder, statement, *values)
 
 
-def text(column: str, table: str, old: str, new: str) -> Callable[[Path], None]:
+def text(column: str, table: str, old: str, new: str) -> Damage:
     return sql(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", old, new)
 
 
-def cut(size: int) -> Callable[[Path], None]:
-    return lambda folder: os.truncate(folder / FILE, size)
+def content(changed: Callable[[bytes], bytes], name: str = FILE) -> Damage:
+    """Other bytes in a file of the folder."""
+    return lambda folder: put(folder / name, changed((folder / FILE).read_bytes()))
 
 
-def beside(name: str, data: bytes) -> Callable[[Path], None]:
-    def plant(folder: Path) -> None:
-        (folder / name).write_bytes(data)
-
-    return plant
+def put(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
 
 
-def rubbish(folder: Path) -> None:
-    (folder / FILE).write_text("x" * 9000)
-
-
-def overwritten(folder: Path) -> None:
+def zeros(data: bytes) -> bytes:
     """A page in the middle is zeros."""
-    with (folder / FILE).open("r+b") as stream:
-        stream.seek((folder / FILE).stat().st_size // 4096 // 2 * 4096)
-        stream.write(bytes(4096))
+    at = len(data) // 4096 // 2 * 4096
+    return data[:at] + bytes(4096) + data[at + 4096 :]
 
 
 def another_database(folder: Path) -> None:
@@ -374,19 +352,44 @@ def another_database(folder: Path) -> None:
     db.close()
 
 
+def linked(name: str) -> Damage:
+    """A link to a file elsewhere."""
+
+    def link(folder: Path) -> None:
+        shutil.copy(folder / FILE, folder.parent / "elsewhere")
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(folder.parent / "elsewhere")
+
+    return link
+
+
 ROWS = tomllib.loads(Path(__file__).with_name("accidents.toml").read_text("utf-8"))
-ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "empty file": (cut(0), "run.sqlite: is no run's file, but another database"),
-    "cut file": (cut(5000), "run.sqlite: "),
-    "no database": (rubbish, "run.sqlite: is no run's file: file is not a database"),
+ACCIDENTS: dict[str, tuple[Damage, str]] = {
+    "empty file": (
+        content(lambda _: b""),
+        "run.sqlite: is no run's file, but another database",
+    ),
+    "cut file": (content(lambda data: data[:5000]), "run.sqlite: "),
+    "no database": (
+        content(lambda _: b"x" * 9000),
+        "run.sqlite: is no run's file: file is not a database",
+    ),
+    "a page of zeros": (content(zeros), "run.sqlite: "),
     "another database": (another_database, "run.sqlite: is no run's file, but another database"),
-    "a page of zeros": (overwritten, "run.sqlite: "),
+    "of absurd size": (
+        lambda folder: os.truncate(folder / FILE, 2**30 + 1),
+        "run.sqlite: larger than 1024 MB, which no run writes",
+    ),
+    **{
+        f"{name} is a link": (linked(name), f"{name} is a link or no file; give a folder that hold")
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm")
+    },
     "more than an integer": (
         text("plan", "run", '"operations": 100', f'"operations": {10**400}'),
         "plan: $.cases[0].operations: not a finite number of ordinary size",
     ),
     "a journal of several files": (
-        beside("run.sqlite-journal", JOURNAL_OF_SEVERAL),
+        content(lambda _: bytes.fromhex("d9d505f920a163d7"), "run.sqlite-journal"),
         "run.sqlite-journal: names a file elsewhere; give the run without it",
     ),
     **{name: (sql(statement), says) for name, (statement, says) in ROWS["sql"].items()},
@@ -403,58 +406,28 @@ def test_accidents_are_refused_with_their_place(tmp_path: Path, accident: str) -
     assert reason(folder).startswith(expected)
 
 
-def test_an_interrupted_run_is_taken_where_that_is_asked_for(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", complete=False)
-    change(folder, "DELETE FROM value WHERE sample > 4")
-    change(folder, "DELETE FROM sample WHERE id > 4")
-    assert reason(folder).startswith("the run was interrupted")
-    run = taken(folder, partial=True)
-    assert (run.complete, run.processes) == (False, 4)
+def paths(*folders: Path) -> list[str]:
+    return [run.path for run in find([Given(folder) for folder in folders], partial=False).runs]
 
 
-def test_a_file_of_absurd_size_is_not_opened(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run")
-    with (folder / FILE).open("a") as stream:
-        stream.truncate(MOST_FILE + 1)
-    assert reason(folder) == "run.sqlite: larger than 1024 MB, which no run writes"
-
-
-@pytest.mark.parametrize("name", [FILE, f"{FILE}-wal", f"{FILE}-shm"])
-def test_a_link_to_a_file_elsewhere_is_not_followed(tmp_path: Path, name: str) -> None:
-    folder = write(tmp_path / "run")
-    (tmp_path / "elsewhere").write_bytes((folder / FILE).read_bytes())
-    (folder / name).unlink(missing_ok=True)
-    (folder / name).symlink_to(tmp_path / "elsewhere")
-    assert reason(folder) == f"{name} is a link or no file; give a folder that holds it"
-
-
-def paths(found: Inventory) -> list[str]:
-    return [run.path for run in found.runs]
+def refusals(folder: Path) -> list[tuple[str, str]]:
+    found = find([Given(folder)], partial=False)
+    return [(refusal.path, refusal.reason) for refusal in found.refused]
 
 
 def test_runs_are_found_in_a_folder_and_two_levels_below(tmp_path: Path) -> None:
     results = tmp_path / "results"
-    write(results / "one")
-    write(results / "artifact/two")
-    write(results / "artifact/deeper/three")
-    write(results / ".staging/four")
-    assert paths(find([Given(results)], partial=False)) == ["results/artifact/two", "results/one"]
-    assert paths(find([Given(results / "one")], partial=False)) == ["one"]
-    given = [results / "artifact", results / "one"]
+    for name in ("one", "artifact/two", "artifact/deeper/three", ".staging/four"):
+        write(results / name)
+    assert paths(results) == ["results/artifact/two", "results/one"]
+    assert paths(results / "one") == ["one"]
     below = ["artifact/deeper/three", "artifact/two", "one"]
-    assert paths(find([Given(folder) for folder in given], partial=False)) == below
-
-
-def test_a_folder_without_a_run_is_refused_and_one_that_is_not_there_is_an_error(
-    tmp_path: Path,
-) -> None:
+    assert paths(results / "artifact", results / "one") == below
     (tmp_path / "empty/below").mkdir(parents=True)
-    found = find([Given(tmp_path / "empty")], partial=False)
-    assert [(r.path, r.reason) for r in found.refused] == [
-        ("empty", "holds no run.sqlite, nor does a folder up to two levels below")
-    ]
+    nothing = "holds no run.sqlite, nor does a folder up to two levels below"
+    assert refusals(tmp_path / "empty") == [("empty", nothing)]
     with refused("none: there is no such folder; give folders that hold"):
-        find([Given(tmp_path / "none")], partial=False)
+        paths(tmp_path / "none")
 
 
 def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None:
@@ -462,14 +435,14 @@ def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None
     results = tmp_path / "results"
     results.mkdir()
     (results / "linked").symlink_to(run, target_is_directory=True)
-    found = find([Given(results)], partial=False)
-    assert (paths(found), len(found.refused)) == ([], 1)
+    assert paths(results) == []
+    assert len(refusals(results)) == 1
+    assert paths(results / "linked") == ["linked"]
     (results / FILE).symlink_to(run / FILE)
-    (refusals,) = find([Given(results)], partial=False).refused
-    assert refusals.reason == "run.sqlite is a link or no file; give a folder that holds it"
-    point_latest(run)
-    assert paths(find([Given(run.parent)], partial=False)) == ["elsewhere/run"]
-    assert paths(find([Given(run.parent / "latest")], partial=False)) == ["latest"]
+    link = "run.sqlite is a link or no file; give a folder that holds it"
+    assert refusals(results) == [("results", link)]
+    (run.parent / "latest").symlink_to("run")
+    assert paths(run.parent) == ["elsewhere/run"]
 
 
 def test_a_merged_file_is_its_runs(tmp_path: Path) -> None:
