@@ -14,18 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine.conditions import Conditions
-from sqlitmus.store.file import (
-    FILE,
-    MOST_EXTENDED,
-    Block,
-    Record,
-    Sample,
-    Verified,
-    extended,
-    opened,
-    restless,
-)
+from sqlitmus.store import file as runs
+from sqlitmus.store.file import FILE, MOST_EXTENDED, Record, Sample, Verified, extended
 from sqlitmus.store.folder import RunDirectory, free_moment, latest, name_of, point_latest
 from sqlitmus.vocabulary.detail import Detail
 from tests.fakes.small import PLAN
@@ -50,18 +40,17 @@ def run(tmp_path: Path) -> RunDirectory:
     return RunDirectory.create(tmp_path / "results/r1", PLAN, {"cpu": "ß"}, RECORDS, '{"a": 1}')
 
 
-def test_a_new_run_holds_plan_machine_and_verification(run: RunDirectory) -> None:
-    assert {path.name for path in run.path.iterdir()} == {FILE, "logs"}
-    again = RunDirectory.open(run.path)
+def test_what_is_written_is_read_back_in_order(run: RunDirectory) -> None:
+    again = RunDirectory.open(run.path / FILE)
+    assert again.path == run.path
+    change(run.path, "UPDATE run SET plan = json_set(plan, '$.shard', 1)")  # of a later version
     assert again.plan() == PLAN
-    assert ask(run.path, "SELECT name, value FROM fact") == [("cpu", "ß")]
     assert again.verified() == RECORDS
-    assert (again.samples(), again.complete(), again.concluded()) == ([], False, False)
+    assert ask(run.path, "SELECT name, value FROM fact") == [("cpu", "ß")]
     assert ask(run.path, "SELECT selftest FROM run") == [('{"a": 1}',)]
-    assert RunDirectory.open(run.path / FILE).path == run.path
-
-
-def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
+    assert (again.samples(), again.complete(), again.concluded()) == ([], False, False)
+    # as of a run from before that figure
+    change(run.path, "DELETE FROM figure WHERE name = 'cold'")
     records = [record(0), record(1, outcome="failed", reason="crash"), record(2)]
     run.add(records[:2])
     run.add(records[2:])
@@ -76,12 +65,6 @@ def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
     ]
 
 
-def test_a_run_from_before_a_figure_goes_on(run: RunDirectory) -> None:
-    change(run.path, "DELETE FROM figure WHERE name = 'cold'")
-    run.add([record(0)])
-    assert ask(run.path, "SELECT value FROM result WHERE figure = 'cold'") == [(5.0,)]
-
-
 def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> None:
     detail = Detail(latencies=[(5, 3)])
     series: dict[str, Any] = {"warmup_ns": [9], "iterations_ns": [1, 2], "counted": [True, False]}
@@ -90,14 +73,11 @@ def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> N
     assert ask(run.path, "SELECT record ->> '$.latencies[0][1]' FROM detail") == [(3,)]
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"), [(1e-30, [(0.0,)]), (float("nan"), []), (1e300, []), (None, [])]
-)
-def test_a_number_that_no_arithmetic_bears_is_not_kept(
-    run: RunDirectory, value: float | None, kept: list[tuple[float]]
-) -> None:
-    run.add([replace(record(0), figures={"cold": value})])
-    assert ask(run.path, "SELECT value FROM value") == kept
+def test_a_number_that_no_arithmetic_bears_is_not_kept(run: RunDirectory) -> None:
+    values = (1e-30, float("nan"), 1e300, None, 2.0**63, 2.0**-63)
+    run.add([replace(record(n), figures={"cold": value}) for n, value in enumerate(values, 1)])
+    kept = [(1, 0.0), (5, 2.0**63), (6, 2.0**-63)]
+    assert ask(run.path, "SELECT sample, value FROM value") == kept
 
 
 def test_of_a_set_there_is_all_or_nothing(run: RunDirectory) -> None:
@@ -141,24 +121,23 @@ def test_whoever_is_killed_has_lost_nothing_but_a_set(run: RunDirectory) -> None
 
 def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Path) -> None:
     """A finished run has a rollback journal while its gate is written."""
-    run.add([record(0)])
     run.finish(PLAN)
     db = sqlite3.connect(run.file, isolation_level=None)
     db.execute("PRAGMA cache_size = 1")
     db.execute("BEGIN")
     db.execute("UPDATE run SET gate = printf('%.*c', 99999, 'x')")
     db.execute("UPDATE run SET complete = 0, gate = '?'")
-    shutil.copytree(run.path, tmp_path / "killed")
+    killed = shutil.copytree(run.path, tmp_path / "killed")
     db.close()
-    killed = tmp_path / "killed"
-    assert (killed / f"{FILE}-journal").exists()
+    journal = killed / f"{FILE}-journal"
+    assert journal.exists()
     assert RunDirectory.open(killed).complete()
-    assert not (killed / f"{FILE}-journal").exists()
+    assert not journal.exists()
 
 
 def test_a_report_is_made_while_the_run_goes_on_and_ends(run: RunDirectory) -> None:
     run.add([record(0)])
-    with opened(run.file) as db:
+    with runs.opened(run.file) as db:
         for do in (lambda: None, lambda: run.add([record(1)]), lambda: run.finish(PLAN)):
             do()
             assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
@@ -207,48 +186,35 @@ def test_a_full_disk_is_told_and_what_was_written_stays(
         return db
 
     monkeypatch.setattr(sqlite3, "connect", small)
-    many = replace(record(1), iterations_ns=[10**9] * 99_999)
-    with unfit(r"database or disk is full.*run: ./just run --resume"):
-        run.add([many])
+    with unfit(r"database or disk is full.*; free some space and run: ./just run --resume"):
+        run.add([replace(record(1), iterations_ns=[10**9] * 99_999)])
     assert [each.position for each in run.samples()] == [0]
 
 
-def test_what_a_plan_says_beyond_today_s_is_ignored(run: RunDirectory) -> None:
-    change(run.path, "UPDATE run SET plan = json_set(plan, '$.shard', 1)")
-    assert run.plan() == PLAN
-
-
-def test_latest_points_at_the_newest(run: RunDirectory) -> None:
-    results = run.path.parent
-    with refused(r"there is no run in .* yet; start one with ./just"):
-        latest(results)
-    point_latest(run.path)
-    assert latest(results) == run.path.resolve()
-    second = RunDirectory.create(results / "r2", PLAN, {}, [])
-    point_latest(second.path)
-    assert latest(results) == second.path.resolve()
-
-
-def test_latest_works_where_links_are_barred(
-    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("linked", [True, False])
+def test_latest_points_at_the_newest_where_links_are_barred_too(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, *, linked: bool
 ) -> None:
     def barred(*_: object, **__: object) -> None:
         raise OSError("no links here")
 
-    monkeypatch.setattr(Path, "symlink_to", barred)
-    point_latest(run.path)
-    assert (run.path.parent / "latest").read_text("utf-8") == "r1\n"
-    assert latest(run.path.parent) == run.path
+    if not linked:
+        monkeypatch.setattr(Path, "symlink_to", barred)
+    results = run.path.parent
+    with refused(r"there is no run in .* yet; start one with ./just"):
+        latest(results)
+    for path in (run.path, RunDirectory.create(results / "r2", PLAN, {}, []).path):
+        point_latest(path)
+        assert latest(results) == path
+    assert (results / "latest").is_symlink() == linked
 
 
 SECONDS = st.floats(0.001, 1000)
 
 
 def test_the_time_saved_becomes_pairs_of_blocks_for_those_that_go_on() -> None:
-    assert extended(30, 30, 15, saved_s=3.0, block_s=3.0) == 44
-    assert extended(30, 30, 15, saved_s=1.0, block_s=3.0) == 34
-    assert extended(30, 30, 15, saved_s=0.0, block_s=3.0) == 30
-    assert extended(30, 30, 15, saved_s=3.0, block_s=0.0) == 15  # nobody does
+    saved = [(3.0, 3.0), (1.0, 3.0), (0.0, 3.0), (3.0, 0.0)]  # in the last nobody does
+    assert [extended(30, 30, 15, *times) for times in saved] == [44, 34, 30, 15]
 
 
 @given(st.integers(20, 1000), SECONDS, SECONDS)
@@ -260,31 +226,21 @@ def test_a_run_takes_no_longer_than_planned(planned: int, saved_s: float, block_
     assert (until - blocks) * block_s <= whole * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("shares", "busy"),
-    [
-        ([0.0, 0.0, 0.0], {}),
-        ([0.01, 0.01, 0.01], {}),  # as much as is allowed
-        ([0.0, 0.009, 0.5], {}),  # once, for whatever reason
-        ([0.0, 0.02, 0.5], {"other": 0.02}),
-        ([None, 0.3, None], {"other": 0.3}),  # blocks in which it did not wait
-        ([], {}),
-    ],
-)
-def test_the_usual_share_of_the_processor_between_turns_is_told(
-    shares: list[float | None], busy: dict[str, float]
-) -> None:
-    look = Conditions(monotonic_ns=0)
-    idle = [{"quiet": 0.0} | ({} if share is None else {"other": share}) for share in shares]
-    blocks = [Block(block=n, before=look, after=look, idle=of) for n, of in enumerate(idle)]
-    assert restless(blocks) == busy
-
-
-BEGIN = datetime(2026, 1, 31, 23, 59, 59, 250_000, UTC)
+def test_the_usual_share_of_the_processor_between_turns_is_told() -> None:
+    look = {"monotonic_ns": 0}
+    idle = [
+        {"quiet": 0.0, "allowed": 0.01, "once": 0.0, "often": 0.0},
+        {"quiet": 0.0, "allowed": 0.01, "once": 0.009, "often": 0.02, "waited once": 0.3},
+        {"quiet": 0.0, "allowed": 0.01, "once": 0.5, "often": 0.5},
+    ]
+    of = [{"block": n, "before": look, "after": look, "idle": each} for n, each in enumerate(idle)]
+    blocks = map(runs.Block.model_validate, of)
+    assert runs.restless(blocks) == {"often": 0.02, "waited once": 0.3}
+    assert runs.restless([]) == {}
 
 
 def test_a_name_that_is_taken_waits_for_the_next_second(tmp_path: Path) -> None:
-    now, slept = BEGIN, list[float]()
+    now, slept = datetime(2026, 1, 31, 23, 59, 59, 250_000, UTC), list[float]()
 
     def sleep(seconds: float) -> None:
         nonlocal now
