@@ -8,10 +8,10 @@ import platform
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -128,64 +128,27 @@ def test_linux_s_kernel_tells_what_runs_beneath_an_emulator(
     assert machine.facts(tmp_path, root)["architecture"] == told
 
 
-def says(**facts: str) -> Callable[..., SimpleNamespace]:
-    """subprocess.run of macOS's sysctl, which knows these facts, dots as underscores."""
-
-    def run(command: list[str], **_: object) -> SimpleNamespace:
-        program, option, name = command
-        assert (program, option) == ("/usr/sbin/sysctl", "-n")
-        return SimpleNamespace(stdout=f"{facts.get(name.replace('.', '_'), '')}\n".encode())
-
-    return run
-
-
 @pytest.mark.parametrize(("answer", "told"), [("1", "arm64"), ("0", "x64"), ("", "x64")])
 def test_macos_tells_of_apple_silicon_under_rosetta(
-    monkeypatch: pytest.MonkeyPatch, answer: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, told: str
 ) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    brand = "Example M9" if answer else ""
-    run = says(hw_optional_arm64=answer, machdep_cpu_brand_string=brand)
-    monkeypatch.setattr(subprocess, "run", run)
-    assert machine.kind() == f"macos-{told}"
-    assert machine.identity().partition(" × ")[0] == (brand or machine.UNKNOWN)
+    facts = {"hw.optional.arm64": answer, "machdep.cpu.brand_string": answer and "Example M9"}
 
+    def run(command: list[str], **_: object) -> SimpleNamespace:
+        if command[:2] != ["/usr/sbin/sysctl", "-n"]:
+            raise FileNotFoundError
+        return SimpleNamespace(stdout=f"{facts[command[2]]}\n".encode())
 
-def test_a_mac_is_named_by_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake(tmp_path, monkeypatch, {})
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(subprocess, "run", no_program)
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
     monkeypatch.setattr(platform, "mac_ver", lambda: ("26.1", ("", "", ""), "arm64"))
     known = machine.facts(tmp_path, tmp_path)
+    assert (known["architecture"], machine.kind()) == (told, f"macos-{told}")
     assert known["os"] == "Darwin (macOS 26.1)"
-    assert known["cpu"] == known["hyperfine"] == machine.UNKNOWN
-
-
-def no_program(*_: object, **__: object) -> None:
-    raise FileNotFoundError
-
-
-class Registry:
-    """winreg with one value."""
-
-    HKEY_LOCAL_MACHINE = "HKLM"
-    place = ""
-
-    def OpenKey(self, root: str, place: str) -> Self:  # noqa: N802 — Windows' name
-        assert root == "HKLM"
-        self.place = place
-        return self
-
-    def QueryValueEx(self, key: Self, name: str) -> tuple[str, int]:  # noqa: N802 — likewise
-        assert key.place == r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
-        assert name == "ProcessorNameString"
-        return "Example CPU   ", 1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    assert known["cpu"] == ("Example M9" if answer else machine.UNKNOWN)
+    assert known["hyperfine"] == machine.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -200,11 +163,18 @@ def test_windows_tells_of_arm_under_an_emulated_process(
         native._obj.value = number
         return 0 if fails else 1
 
-    library = {"kernel32": SimpleNamespace(IsWow64Process2=ask)}
-    monkeypatch.setattr(ctypes, "WinDLL", library.__getitem__, raising=False)
+    kernel = {"kernel32": SimpleNamespace(IsWow64Process2=ask)}
+    place = ("HKLM", r"HARDWARE\DESCRIPTION\System\CentralProcessor\0")
+    values = {(place, "ProcessorNameString"): ("Example CPU   ", 1)}
+    registry: Any = SimpleNamespace(
+        HKEY_LOCAL_MACHINE="HKLM",
+        OpenKey=lambda *path: nullcontext(path),
+        QueryValueEx=lambda *asked: values[asked],
+    )
+    monkeypatch.setattr(ctypes, "WinDLL", kernel.__getitem__, raising=False)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(platform, "system", lambda: "Windows")
-    monkeypatch.setitem(sys.modules, "winreg", Registry())  # pyright: ignore[reportArgumentType]
+    monkeypatch.setitem(sys.modules, "winreg", registry)
     assert machine.kind() == f"windows-{told}"
     assert machine.identity().startswith("Example CPU × ")
 

@@ -241,16 +241,10 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
 
 
 def test_what_is_left_at_the_end_of_the_block_is_ended() -> None:
-    pids: list[int] = []
-
-    def fail() -> None:
-        with process_tree.none_outlive():
-            pids.append(detached())
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert not psutil.pid_exists(pids[0])
+    with pytest.raises(ZeroDivisionError), process_tree.none_outlive():  # noqa: PT012
+        pid = detached()
+        raise ZeroDivisionError
+    assert not psutil.pid_exists(pid)
 
 
 def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 from sqlitmus.analysis import analyse
 from sqlitmus.analysis import read as read_run
 from sqlitmus.machines import merge as merging
+from sqlitmus.machines.merge import Merged
 from sqlitmus.results.machines import render
-from sqlitmus.store.file import FILE, LOGS, opened
+from sqlitmus.store.file import FILE, LOGS, create_file, opened
 from tests.analysis import runs
 
 FACTS = {
@@ -94,7 +95,13 @@ def merged(
     return merging.merge(folders, out, "", list(expect), NOW, partial=partial)
 
 
-def read(folder: Path) -> merging.Merged:
+def create(folder: Path) -> sqlite3.Connection:
+    """A file without runs."""
+    (folder / LOGS).mkdir(parents=True)
+    return create_file(folder / FILE)
+
+
+def read(folder: Path) -> Merged:
     """A merged file."""
     found = merging.merged(folder / FILE)
     assert found is not None

@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from sqlitmus.machines.merge import Merged, merged
-from sqlitmus.results.machines import Refused
-from sqlitmus.store.file import FILE, LOGS, create_file
 from tests.analysis import runs
+from tests.machines import folders
 
 RUNNERS = ("node", "bun", "rust-ffi")
 CPU = "Example CPU"
@@ -20,10 +19,9 @@ class Directory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.machines = 0
-        self.refused: list[Refused] = []
+        self.refused: list[Any] = []
         self.expected: list[str] = []
-        (path / LOGS).mkdir(parents=True)
-        self._db = create_file(path / FILE)
+        self._db = folders.create(path)
 
     def add(
         self,
@@ -50,7 +48,8 @@ class Directory:
             for one in at["runners"]
         ]
         facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
-        lines = runs.samples(at, self._time(ratios, spread))
+        time, offset = runs.noisy(ratios, spread=spread), 1000 * self.machines
+        lines = runs.samples(at, lambda case, label, block: time(case + offset, label, block))
         for line in lines:
             if line.get("runner") == warming:
                 line["drift"] = [0.89, 0.88, 0.9][line["block"] % 3]
@@ -61,12 +60,7 @@ class Directory:
         )
         self.machines += 1
 
-    def _time(self, ratios: dict[str, float] | None, spread: float) -> runs.Times:
-        time = runs.noisy(ratios, spread=spread)
-        offset = 1000 * self.machines
-        return lambda case, label, block: time(case + offset, label, block)
-
-    def write(self) -> Merged:
+    def write(self) -> folders.Merged:
         """The file, read back."""
         texts = (json.dumps([*map(asdict, self.refused)]), json.dumps(self.expected))
         self._db.execute("DELETE FROM merged")
@@ -75,9 +69,7 @@ class Directory:
             "'0.1.0', ?, ?)",
             texts,
         )
-        found = merged(self.path / FILE)
-        assert found is not None
-        return found
+        return folders.read(self.path)
 
 
 def described(name: str, architecture: str) -> runs.Json:
