@@ -259,26 +259,16 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
         assert names or "no other machine" in one.reason
 
 
-def taken(folder: Path, *, partial: bool = False) -> Run:
-    """The run in `folder`, which is acceptable."""
-    found = find([Given(folder)], partial=partial)
-    assert not found.refused, found.refused[0].reason
-    (run,) = found.runs
-    return run
-
-
-def reason(folder: Path) -> str:
-    """Why the folder is refused."""
-    found = find([Given(folder)], partial=False)
-    assert found.runs == []
-    (refusals,) = found.refused
-    assert refusals.path == "run"
-    return refusals.reason
+def found(*folders: Path, partial: bool = False) -> tuple[dict[str, Run], dict[str, str]]:
+    """The runs in folders that are acceptable, and why others are not, by path."""
+    inventory = find([Given(folder) for folder in folders], partial=partial)
+    refusals = {refusal.path: refusal.reason for refusal in inventory.refused}
+    return {run.path: run for run in inventory.runs}, refusals
 
 
 def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
     folder = write(tmp_path / "run")
-    run = taken(folder)
+    run = found(folder)[0]["run"]
     assert (run.label, run.kind, run.hardware[0]) == ("linux-x64", "linux-x64", "EPYC")
     assert (run.processes, run.complete) == (6, True)
     assert run.cases == {"get-pk"}
@@ -286,8 +276,10 @@ def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
     assert run.work["fixture size"] == "m"
     assert run.work["metric of get-pk"] == "steady"
     shorten(folder, 4)
-    assert reason(folder).startswith("the run was interrupted or is still measured; finish it with")
-    run = taken(folder, partial=True)
+    taken, refusals = found(folder)
+    assert taken == {}
+    assert refusals["run"].startswith("the run was interrupted or is still measured; finish it")
+    run = found(folder, partial=True)[0]["run"]
     assert (run.complete, run.processes) == (False, 4)
 
 
@@ -295,7 +287,7 @@ def with_facts(folder: Path, **facts: str) -> Run:
     """The run with other facts of its machine, which has no name."""
     for name, value in {**FACTS, **facts}.items():
         change(folder, "UPDATE fact SET value = ? WHERE name = ?", value, name)
-    return taken(folder)
+    return found(folder)[0]["run"]
 
 
 def test_kind_and_hardware_of_a_machine_come_from_its_facts(tmp_path: Path) -> None:
@@ -332,11 +324,11 @@ def text(column: str, table: str, old: str, new: str) -> Damage:
 
 def content(changed: Callable[[bytes], bytes], name: str = FILE) -> Damage:
     """Other bytes in a file of the folder."""
-    return lambda folder: put(folder / name, changed((folder / FILE).read_bytes()))
 
+    def put(folder: Path) -> None:
+        (folder / name).write_bytes(changed((folder / FILE).read_bytes()))
 
-def put(file: Path, data: bytes) -> None:
-    file.write_bytes(data)
+    return put
 
 
 def zeros(data: bytes) -> bytes:
@@ -403,31 +395,24 @@ def test_accidents_are_refused_with_their_place(tmp_path: Path, accident: str) -
     folder = write(tmp_path / "run")
     damage, expected = ACCIDENTS[accident]
     damage(folder)
-    assert reason(folder).startswith(expected)
-
-
-def paths(*folders: Path) -> list[str]:
-    return [run.path for run in find([Given(folder) for folder in folders], partial=False).runs]
-
-
-def refusals(folder: Path) -> list[tuple[str, str]]:
-    found = find([Given(folder)], partial=False)
-    return [(refusal.path, refusal.reason) for refusal in found.refused]
+    taken, refusals = found(folder)
+    assert (taken, list(refusals)) == ({}, ["run"])
+    assert refusals["run"].startswith(expected)
 
 
 def test_runs_are_found_in_a_folder_and_two_levels_below(tmp_path: Path) -> None:
     results = tmp_path / "results"
     for name in ("one", "artifact/two", "artifact/deeper/three", ".staging/four"):
         write(results / name)
-    assert paths(results) == ["results/artifact/two", "results/one"]
-    assert paths(results / "one") == ["one"]
+    assert [*found(results)[0]] == ["results/artifact/two", "results/one"]
+    assert [*found(results / "one")[0]] == ["one"]
     below = ["artifact/deeper/three", "artifact/two", "one"]
-    assert paths(results / "artifact", results / "one") == below
+    assert [*found(results / "artifact", results / "one")[0]] == below
     (tmp_path / "empty/below").mkdir(parents=True)
-    nothing = "holds no run.sqlite, nor does a folder up to two levels below"
-    assert refusals(tmp_path / "empty") == [("empty", nothing)]
+    nothing = {"empty": "holds no run.sqlite, nor does a folder up to two levels below"}
+    assert found(tmp_path / "empty") == ({}, nothing)
     with refused("none: there is no such folder; give folders that hold"):
-        paths(tmp_path / "none")
+        found(tmp_path / "none")
 
 
 def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None:
@@ -435,14 +420,14 @@ def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None
     results = tmp_path / "results"
     results.mkdir()
     (results / "linked").symlink_to(run, target_is_directory=True)
-    assert paths(results) == []
-    assert len(refusals(results)) == 1
-    assert paths(results / "linked") == ["linked"]
+    taken, refusals = found(results)
+    assert (taken, [*refusals]) == ({}, ["results"])
+    assert [*found(results / "linked")[0]] == ["linked"]
     (results / FILE).symlink_to(run / FILE)
-    link = "run.sqlite is a link or no file; give a folder that holds it"
-    assert refusals(results) == [("results", link)]
+    link = {"results": "run.sqlite is a link or no file; give a folder that holds it"}
+    assert found(results) == ({}, link)
     (run.parent / "latest").symlink_to("run")
-    assert paths(run.parent) == ["elsewhere/run"]
+    assert [*found(run.parent)[0]] == ["elsewhere/run"]
 
 
 def test_a_merged_file_is_its_runs(tmp_path: Path) -> None:
@@ -451,11 +436,8 @@ def test_a_merged_file_is_its_runs(tmp_path: Path) -> None:
     (tmp_path / "runs/c/logs").mkdir(parents=True)
     (tmp_path / "runs/c" / FILE).touch()
     done = merged(tmp_path / "runs", out=tmp_path, partial=True, expect=["mars"])
-    found = find([Given(done.directory)], partial=False)
-    name = done.directory.name
-    assert [(one.path, one.complete) for one in found.runs] == [
-        (f"{name}/a", True),
-        (f"{name}/b", False),
-    ]
-    assert found.refused == done.made.refused != []
-    assert found.expected == ["mars"]
+    again = find([Given(done.directory)], partial=False)
+    whole = {one.path: one.complete for one in again.runs}
+    assert whole == {f"{done.directory.name}/{name}": name == "a" for name in "ab"}
+    assert again.refused == done.made.refused != []
+    assert again.expected == ["mars"]
