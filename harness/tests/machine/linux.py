@@ -111,7 +111,7 @@ def swapped(total: int) -> SimpleNamespace:
     return SimpleNamespace(used=2**30, sin=total // 4, sout=total - total // 4)
 
 
-def processes(told: dict[int, tuple[float, int | None]], start: float = 1.0) -> Any:
+def processes(told: Mapping[int, tuple[float, int | None]], start: float = 1.0) -> Any:
     """Processes as psutil lists them, by id, with their CPU seconds and the bytes they wrote."""
 
     def listed(names: list[str]) -> Iterator[SimpleNamespace]:
@@ -175,7 +175,7 @@ def fake(
     moment = 0
 
     def tell(value: Any, *asked: Any, **_: Any) -> Any:
-        now = value[moment] if isinstance(value, tuple) else value
+        now: Any = value[moment] if isinstance(value, tuple) else value
         if isinstance(now, Exception):
             raise now
         return now(*asked) if callable(now) else now

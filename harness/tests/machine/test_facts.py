@@ -63,7 +63,7 @@ def test_facts_of_a_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_a_system_does_not_tell_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = dict.fromkeys(FIT, KeyError("garbage"))
+    nothing: dict[str, Any] = dict.fromkeys(FIT, KeyError("garbage"))
     fake(tmp_path, monkeypatch, {}, hyperfine=("", 0), **nothing)
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.delattr(os, "getloadavg", raising=False)

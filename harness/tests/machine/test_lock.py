@@ -1,6 +1,6 @@
 """The machine-wide lock: whoever holds it is another run, in this process or in one of its own."""
 
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import json
 import os

@@ -241,6 +241,7 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
 
 
 def test_what_is_left_at_the_end_of_the_block_is_ended() -> None:
+    pid = 0
     with pytest.raises(ZeroDivisionError), process_tree.none_outlive():  # noqa: PT012
         pid = detached()
         raise ZeroDivisionError

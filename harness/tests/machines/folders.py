@@ -91,7 +91,7 @@ def merged(
     *given: Path | tuple[Path, str], out: Path, partial: bool = False, expect: Sequence[str] = ()
 ) -> merging.Done:
     """Merge folders, of which a machine's name may stand beside each."""
-    folders = [merging.Given(*(of if isinstance(of, tuple) else (of,))) for of in given]
+    folders = [merging.Given(of) if isinstance(of, Path) else merging.Given(*of) for of in given]
     return merging.merge(folders, out, "", list(expect), NOW, partial=partial)
 
 
