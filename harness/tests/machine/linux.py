@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -175,7 +175,7 @@ def fake(
     moment = 0
 
     def tell(value: Any, *asked: Any, **_: Any) -> Any:
-        now: Any = value[moment] if isinstance(value, tuple) else value
+        now = cast("tuple[Any, Any]", value)[moment] if isinstance(value, tuple) else value
         if isinstance(now, Exception):
             raise now
         return now(*asked) if callable(now) else now

@@ -130,7 +130,7 @@ MACHINES: dict[str, dict[str, Any]] = {
         "missing": {"a": "run ./just setup", "b": "no npm", "c": "run ./just setup"},
         "disk_partitions": mounted("fuse.sshfs", "far:"),
     },
-    "on which nobody is seen": {
+    "whose processes are not seen": {
         "files": {
             **governors("performance", "powersave"),
             **clock("acpi_pm", "acpi_pm"),
