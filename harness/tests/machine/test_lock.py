@@ -204,7 +204,9 @@ def test_all_users_share_one_place_and_may_take_it_whoever_made_it(
 
 
 @posix
-def test_what_is_no_ordinary_file_is_refused_at_once(file: Path, tmp_path: Path) -> None:
+def test_what_is_no_ordinary_file_is_refused_at_once(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")
     file.symlink_to(precious)
@@ -216,11 +218,6 @@ def test_what_is_no_ordinary_file_is_refused_at_once(file: Path, tmp_path: Path)
     with unfit("no ordinary file"):
         hold()
     assert lock.holder() is None
-
-
-def test_a_folder_that_is_not_there_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
     monkeypatch.setenv("SQLITMUS_LOCK", str(tmp_path / "none/lock"))
     with unfit("cannot be opened: No such file"):
         hold()

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from multiprocessing import connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -315,22 +316,14 @@ def test_marks_have_the_same_length_and_tell_the_dead_from_the_living() -> None:
     assert not guardian.is_orphaned("night")
 
 
-AT_FIRST = proc.Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
-
-
-@pytest.mark.parametrize(
-    ("later", "taken"),
-    [
-        (proc.Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100), 20 + 7 + 30),
-        (proc.Look({1: 30}, read_bytes=4096, away_ns=70), 20),
-        (proc.Look({1: 30}, read_bytes=8192, away_ns=70), None),
-        (None, None),
-    ],
-    ids=["all threads and the processor", "a thread has ended", "beside a disk", "not told"],
-)
-def test_what_others_took(later: proc.Look | None, taken: int | None) -> None:
-    assert proc.between(AT_FIRST, later) == taken
-    assert proc.between(None, AT_FIRST) is None
+def test_what_others_took() -> None:
+    at_first = proc.Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
+    later = proc.Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100)
+    assert proc.between(at_first, later) == 20 + 7 + 30  # of all threads and of the processor
+    assert proc.between(at_first, replace(later, waited_ns={1: 30})) == 20 + 30  # one has ended
+    assert proc.between(at_first, replace(later, read_bytes=8192)) is None  # beside a disk
+    assert proc.between(at_first, None) is None
+    assert proc.between(None, at_first) is None
 
 
 def test_this_process_and_what_it_started(tmp_path: Path) -> None:

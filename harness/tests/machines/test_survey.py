@@ -175,31 +175,16 @@ def test_words(text: str, word: str, verdict: Verdict | None, said: str, beside:
     assert judged(of) == (word, verdict, said or word, beside)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "p", "word"),
-    [
-        ("fs", 0.02, "depends on the machine"),
-        ("fsn", 0.02, "not resolved"),  # 5 % over three machines is less than that
-        ("fffs", 0.02, "holds on most"),
-        ("fffs", 0.01, "depends on the machine"),
-        ("Fe", 0.03, "not resolved"),
-    ],
-)
-def test_one_of_many_machines_contradicts_only_if_its_answer_stands_a_correction_for_them(
-    verdicts: str, p: float, word: str
-) -> None:
-    assert judged([answer(verdict, p) for verdict in verdicts]).word == word
-
-
-def test_on_twenty_machines_equal_programs_seldom_depend_on_the_machine() -> None:
-    # each machine errs with 5 %, to either side; without the correction 15 % of rows contradicted
-    rng = np.random.default_rng(3)
-    words: list[str] = []
-    for _ in range(1000):
-        p, faster = rng.random(20), rng.random(20) < 0.5
-        letters = np.where(p > 0.05, "n", np.where(faster, "f", "s"))
-        words.append(judged([*map(answer, letters.tolist(), p.tolist())]).word)
-    assert words.count("depends on the machine") < 50
+def test_one_of_many_machines_contradicts_only_if_its_answer_stands_a_correction_for_them() -> None:
+    words = {
+        ("fs", 0.02): "depends on the machine",
+        ("fsn", 0.02): "not resolved",  # 5 % over three machines is less than that
+        ("fffs", 0.02): "holds on most",
+        ("fffs", 0.01): "depends on the machine",
+        ("Fe", 0.03): "not resolved",
+    }
+    for (verdicts, p), word in words.items():
+        assert judged([answer(verdict, p) for verdict in verdicts]).word == word
 
 
 ANSWERS = st.lists(

@@ -85,26 +85,20 @@ def test_names_and_columns_are_unique() -> None:
         assert len(set(values)) == len(values), of
 
 
-SPREAD = ("iteration_median", "iteration_p99", "iteration_longest", "drift", "lost", "left_out")
-
-
-@pytest.mark.parametrize(
-    ("times", "expected"),
-    [
-        ([], (None, None, None)),
-        ([5], (None, None, None)),
-        ([1, 9, 1, 2], (1.5, None, 9)),
-        ([*range(99, 0, -1)], (50, None, 99)),  # 99 % of fewer than 100 are all of them
-        ([*range(100, 0, -1)], (50.5, 99, 100)),
-        ([*range(101, 0, -1)], (51, 100, 101)),  # 99 are less than 99 % of 101
-    ],
-)
-def test_the_median_the_p99_and_the_longest_are_of_the_timed_iterations(
-    times: list[int], expected: tuple[float | None, ...]
-) -> None:
+def spread(times: list[int]) -> list[float | None]:
+    """The figures of the timed iterations of one that took no turns."""
     lone = Invocation(TIMING, result(iterations_ns=times), None)
-    found = [named(name).measured(lone, len(times)) for name in SPREAD]
-    assert (*found[:3], *found[4:]) == (*expected, None, None)
+    assert [named(name).measured(lone, 1) for name in ("lost", "left_out")] == [None, None]
+    names = ("iteration_median", "iteration_p99", "iteration_longest")
+    return [named(name).measured(lone, len(times)) for name in names]
+
+
+def test_the_median_the_p99_and_the_longest_are_of_the_timed_iterations() -> None:
+    assert spread([]) == spread([5]) == [None, None, None]
+    assert spread([1, 9, 1, 2]) == [1.5, None, 9]
+    assert spread([*range(99, 0, -1)]) == [50, None, 99]  # 99 % of fewer than 100 are all of them
+    assert spread([*range(100, 0, -1)]) == [50.5, 99, 100]
+    assert spread([*range(101, 0, -1)]) == [51, 100, 101]  # 99 are less than 99 % of 101
 
 
 def test_what_lacks_a_part_of_its_source_is_unknown() -> None:
