@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from multiprocessing import connection
 from pathlib import Path
@@ -41,16 +41,25 @@ time.sleep(600)
 """
 
 
+@contextmanager
+def started(*command: str, **more: Any) -> Generator[tuple[subprocess.Popen[bytes], int]]:
+    """A process, and the number that it prints first, if any."""
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more
+    ) as process:
+        assert process.stdout
+        try:
+            yield process, int(process.stdout.readline() or 0)
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("platform", [sys.platform, "win32"])
 def test_a_process_is_killed_with_what_it_started(
     monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
     """By its group, or where there is none, by looking its children up."""
-    with subprocess.Popen(
-        [*PYTHON, FAMILY], stdout=subprocess.PIPE, start_new_session=True
-    ) as process:
-        assert process.stdout
-        child = int(process.stdout.readline())
+    with started(*PYTHON, FAMILY, start_new_session=True) as (process, child):
         monkeypatch.setattr(sys, "platform", platform)
         process_tree.kill(process)
         # on a machine that is held up the second signal may come before the first was heard
@@ -65,8 +74,8 @@ def test_an_end_is_waited_for_without_looking_again_and_again(
     def look(*_: object) -> None:
         pytest.fail("polls, which takes time beside what is measured")
 
-    reads = [*PYTHON, "import sys; sys.stdin.read()"]
-    with subprocess.Popen(reads, stdin=subprocess.PIPE) as reader:
+    reads = "import sys; print(0, flush=True); sys.stdin.read()"
+    with started(*PYTHON, reads) as (reader, _):
         assert not process_tree.ended(reader, 0)
         assert not process_tree.ended(reader, 0.001)
         assert reader.stdin
@@ -166,14 +175,9 @@ with process_tree.none_outlive():
 """
 
 
-@contextmanager
-def sleeping() -> Generator[subprocess.Popen[bytes]]:
+def sleeping() -> AbstractContextManager[tuple[subprocess.Popen[bytes], int]]:
     """A process that does nothing."""
-    with subprocess.Popen(SLEEP) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    return started(*PYTHON, "import time; print(0, flush=True); time.sleep(600)")
 
 
 def detached() -> int:
@@ -181,25 +185,20 @@ def detached() -> int:
     return int(subprocess.run([*PYTHON, DETACHED], capture_output=True, check=True).stdout)
 
 
-def harness() -> tuple[subprocess.Popen[str], int, int]:
+@contextmanager
+def harness() -> Generator[tuple[subprocess.Popen[bytes], int, int]]:
     """A process with a guardian, what it has started, and the guardian."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, guardian.VARIABLE],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout
-    child = int(process.stdout.readline())
-    mark = f"-{process.pid:010d}-"
-    every: Iterator[Any] = psutil.process_iter(["cmdline"])
-    (watch,) = (p.pid for p in every if mark in " ".join(p.info["cmdline"] or []))
-    return process, child, watch
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    own = (sys.executable, "-c", HARNESS, guardian.VARIABLE)
+    with started(*own, env=environment) as (process, child):
+        mark = f"-{process.pid:010d}-"
+        every: Iterator[Any] = psutil.process_iter(["cmdline"])
+        (watch,) = (p.pid for p in every if mark in " ".join(p.info["cmdline"] or []))
+        yield process, child, watch
 
 
 def test_what_is_left_is_ended_named_and_reaped_and_nothing_else() -> None:
-    with sleeping() as before:
+    with sleeping() as (before, _):
         with process_tree.none_outlive() as left:
             forks = "import os; os._exit(0) if os.fork() else None"
             subprocess.run([*PYTHON, forks], check=True)
@@ -224,10 +223,8 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
     listed = psutil.Process.children
     with (
         process_tree.none_outlive() as left,
-        subprocess.Popen([*PYTHON, FAMILY], stdout=subprocess.PIPE) as process,
+        started(*PYTHON, FAMILY) as (process, orphan),
     ):
-        assert process.stdout
-        orphan = int(process.stdout.readline())
 
         def children(self: psutil.Process) -> list[psutil.Process]:
             before = listed(self)
@@ -262,26 +259,25 @@ def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_killed_harness_has_a_deaf_guardian_that_ends_what_it_started() -> None:
-    process, child, watch = harness()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        os.kill(watch, number)
-    streams = {Path(f"/proc/{process.pid}/fd/{number}").readlink() for number in (0, 1, 2)}
-    files = Path(f"/proc/{watch}/fd").iterdir()
-    assert streams.isdisjoint(file.readlink() for file in files)
-    assert os.getsid(watch) != os.getsid(process.pid)
-    assert running(watch)
-    assert running(child)
-    process.kill()
-    process.communicate()
-    until(lambda: not running(child), "the child lives on")
-    until(lambda: not running(watch), "the guardian lives on")
+    with harness() as (process, child, watch):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(watch, number)
+        streams = {Path(f"/proc/{process.pid}/fd/{number}").readlink() for number in (0, 1, 2)}
+        files = Path(f"/proc/{watch}/fd").iterdir()
+        assert streams.isdisjoint(file.readlink() for file in files)
+        assert os.getsid(watch) != os.getsid(process.pid)
+        assert running(watch)
+        assert running(child)
+        process.kill()
+        until(lambda: not running(child), "the child lives on")
+        until(lambda: not running(watch), "the guardian lives on")
 
 
 def test_the_guardian_goes_when_the_harness_ends() -> None:
-    process, child, watch = harness()
-    process.communicate()
-    assert not running(watch)
-    assert not running(child)
+    with harness() as (process, child, watch):
+        process.communicate()
+        assert not running(watch)
+        assert not running(child)
 
 
 def test_what_killed_harness_and_guardian_left_is_ended_by_the_next_harness(
@@ -289,18 +285,18 @@ def test_what_killed_harness_and_guardian_left_is_ended_by_the_next_harness(
 ) -> None:
     # a mark of its own: sessions of other tests leave such processes, and end them
     monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_LEFTOVERS")
-    process, child, watch = harness()
-    assert process_tree.of_the_dead() == 0
-    assert running(child)
-    os.kill(watch, signal.SIGKILL)
-    process.kill()
-    process.communicate()
-    assert process_tree.of_the_dead() == 1
-    assert not running(child)
+    with harness() as (process, child, watch):
+        assert process_tree.of_the_dead() == 0
+        assert running(child)
+        os.kill(watch, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        assert process_tree.of_the_dead() == 1
+        assert not running(child)
 
 
 def test_marks_have_the_same_length_and_tell_the_dead_from_the_living() -> None:
-    with sleeping() as other:
+    with sleeping() as (other, _):
         mine = guardian.mark()
         assert mine is not None
         space, _, start = mine.split("-")
@@ -329,7 +325,7 @@ def test_what_others_took() -> None:
 def test_this_process_and_what_it_started(tmp_path: Path) -> None:
     stat = "cpu0 1 1 1 1 1 2 3 4 0 0\ncpu1 1 1 1 1 1 20 30 40 0 0\n"
     build(tmp_path, {"proc/stat": stat})
-    with sleeping() as child:
+    with sleeping() as (child, _):
         looks = [proc.look(os.getpid(), processor, tmp_path) for processor in (1, None)]
         assert process_tree.read_bytes(child.pid) is not None
     assert [look and look.away_ns for look in looks] == [90 * 10**7, 99 * 10**7]
@@ -339,19 +335,11 @@ def test_this_process_and_what_it_started(tmp_path: Path) -> None:
 
 def test_who_has_to_share_a_processor_waits_for_it() -> None:
     here = min(os.sched_getaffinity(0))
-    spin = f"import os; os.sched_setaffinity(0, {{{here}}}); print(flush=True)\nwhile True: pass"
-    children = [subprocess.Popen([*PYTHON, spin], stdout=subprocess.PIPE) for _ in range(2)]
-    try:
-        for child in children:
-            assert child.stdout
-            child.stdout.readline()
-        before = proc.look(children[0].pid, here)
-        while not (proc.between(before, proc.look(children[0].pid, here)) or 0) > 1_000_000:
+    spin = f"import os; os.sched_setaffinity(0, {{{here}}}); print(0, flush=True)\nwhile 1: pass"
+    with started(*PYTHON, spin), started(*PYTHON, spin) as (child, _):
+        before = proc.look(child.pid, here)
+        while not (proc.between(before, proc.look(child.pid, here)) or 0) > 1_000_000:
             os.sched_yield()
-    finally:
-        for child in children:
-            child.kill()
-            child.communicate()
 
 
 def written(file: Path, pragmas: str, inserts: int) -> proc.Writes:
