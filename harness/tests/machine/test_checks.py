@@ -59,7 +59,11 @@ def waiting(us: int) -> dict[str, str]:
     return {PRESSURE: f"some avg10=0.00 avg60=0.00 total={us}\n"}
 
 
-OWN = dict.fromkeys((os.getpid(), os.getppid()), (50.0, 2**30))
+def own(gib: int) -> dict[int, tuple[float, int]]:
+    """This process, and the one above it."""
+    return dict.fromkeys((os.getpid(), os.getppid()), (float(gib), gib * 2**30))
+
+
 BUSY: dict[str, Any] = {
     "cpu_times": (cpu(0, 0), cpu(0.62, 0.38)),
     "disk_io_counters": (disks(4), disks(4 + 25 * MIB // 4)),
@@ -105,7 +109,7 @@ MACHINES: dict[str, dict[str, Any]] = {
         "cpu_times": (cpu(0, 0), cpu(0.21, 0.79)),
         "disk_io_counters": (disks(MIB), disks(MIB + MIB // 2 + 1)),
         "process_iter": (
-            processes({6: (0, 0), 7: (0, 0), **OWN}),
+            processes({6: (0, 0), 7: (0, 0)}),
             processes({6: (0.025, 2**15), 7: (0.024, 2**15 - 1)}),
         ),
         "virtual_memory": memory(2**31 - 1),
@@ -123,8 +127,8 @@ MACHINES: dict[str, dict[str, Any]] = {
         "swap_memory": (swapped(0), swapped(3 * MIB)),
         "sensors_battery": battery(plugged=False),
         "process_iter": (
-            processes(dict.fromkeys(range(3, 9), (1.0, MIB)) | OWN),
-            processes({pid: (1.0 + pid / 16, MIB * pid) for pid in range(3, 9)} | OWN),
+            processes(dict.fromkeys(range(3, 9), (1.0, MIB)) | own(1)),
+            processes({pid: (1.0 + pid / 16, MIB * pid) for pid in range(3, 9)} | own(9)),
         ),
         "hyperfine": ("hyperfine odd", 0),
         "missing": {"a": "run ./just setup", "b": "no npm", "c": "run ./just setup"},
@@ -138,7 +142,7 @@ MACHINES: dict[str, dict[str, Any]] = {
         },
         **BUSY,
         "hyperfine": ("hyperfine 1", 0),
-        # another process of the same id, one that may not be asked, a new one, one that rests
+        # another process of the same id, and a new one
         "process_iter": (
             processes({1: (0, 0)}),
             processes({1: (9, 9), 2: (9, 9)}, start=2.0),

@@ -42,7 +42,7 @@ time.sleep(600)
 
 
 @contextmanager
-def started(*command: str, **more: Any) -> Generator[tuple[subprocess.Popen[bytes], int]]:
+def started(*command: str, **more: Any) -> Generator[tuple[subprocess.Popen[Any], int]]:
     """A process, and the number that it prints first, if any."""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more
@@ -175,7 +175,7 @@ with process_tree.none_outlive():
 """
 
 
-def sleeping() -> AbstractContextManager[tuple[subprocess.Popen[bytes], int]]:
+def sleeping() -> AbstractContextManager[tuple[subprocess.Popen[Any], int]]:
     """A process that does nothing."""
     return started(*PYTHON, "import time; print(0, flush=True); time.sleep(600)")
 
@@ -186,7 +186,7 @@ def detached() -> int:
 
 
 @contextmanager
-def harness() -> Generator[tuple[subprocess.Popen[bytes], int, int]]:
+def harness() -> Generator[tuple[subprocess.Popen[Any], int, int]]:
     """A process with a guardian, what it has started, and the guardian."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     own = (sys.executable, "-c", HARNESS, guardian.VARIABLE)
