@@ -89,10 +89,6 @@ def rates(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     return found.model_dump(exclude_none=True)
 
 
-def probe() -> int:
-    return conditions.probe()
-
-
 def pids_seen() -> set[int]:
     """Those of the processes that may be named as busy, on this machine."""
     return {pid for pid, _ in readiness.snapshot().processes}

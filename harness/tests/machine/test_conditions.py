@@ -11,7 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.machine.linux import LAPTOP, battery, build, look, probe, rates
+from sqlitmus.machine import conditions
+from tests.machine.linux import LAPTOP, battery, build, look, rates
 
 
 def test_one_look_at_a_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,5 +121,5 @@ def test_the_probe_is_a_fixed_amount_of_work_without_its_warm_up(
 
     monkeypatch.setattr(hashlib, "pbkdf2_hmac", work)
     monkeypatch.setattr(time, "perf_counter_ns", lambda: now)
-    assert probe() == 80_000
+    assert conditions.probe() == 80_000
     assert now == 82_000
