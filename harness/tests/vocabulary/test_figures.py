@@ -123,22 +123,10 @@ def tails(*workers: Json, **more: Any) -> Json:
     return {name: value for name in names if (value := getattr(found, name)) is not None}
 
 
-def test_tails_are_those_of_all_workers_together_and_of_what_works_beside() -> None:
+def test_what_a_process_without_others_beside_it_has_of_tails() -> None:
     alone = {"p50": 100, "p99": 100, "longest": 100, "busy": 0}
     assert tails(worker([100] * (detail.MANY - 1))) == alone
     assert tails(worker([100] * detail.MANY)) == {**alone, "p999": 100}
-    assert tails(*FULL["workers"], timer=FULL["timer"]) == {
-        "p50": 100,
-        "p99": 100,
-        "p999": 200,
-        "longest": 250,
-        "writer_p99": pytest.approx(MS, rel=1 / 128),
-        "busy": 5 / 1010,
-        "pacing": 200,
-        "unfair": 2,
-        "timer_p99": 90,
-        "timer_longest": 200,
-    }
     assert tails(worker([1], iterations=(10,)), worker([1], iterations=(10,)))["unfair"] == 1
     for workers in ([], [worker([1], latencies=None)]):
         assert detail.tails(result(workers=workers)) is None
