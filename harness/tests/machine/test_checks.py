@@ -65,7 +65,7 @@ def own(gib: int) -> dict[int, tuple[float, int]]:
 
 
 BUSY: dict[str, Any] = {
-    "cpu_times": (cpu(0, 0), cpu(0.62, 0.38)),
+    "cpu_times": (cpu(5, 5), cpu(5.62, 5.38)),
     "disk_io_counters": (disks(4), disks(4 + 25 * MIB // 4)),
 }
 MACHINES: dict[str, dict[str, Any]] = {
