@@ -4,6 +4,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,7 +12,6 @@ from jsonschema import Draft202012Validator
 from sqlitmus.cli.export import reports_of, schemas, text_of
 from sqlitmus.export.model import ClaimRow, described, row_model
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
 from tests.export import example
 
 DOCS = paths.ROOT / "docs"
@@ -22,6 +22,11 @@ FILES = {
     "bmf": "bmf.json",
     "gha-benchmark": "gha-benchmark.json",
 }
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    return schemas()["export"]
 
 
 @pytest.mark.parametrize("format_", FILES)
@@ -36,16 +41,16 @@ def test_the_example_is_what_the_command_writes(
     assert file.read_text("utf-8") == written, told
 
 
-def test_the_committed_schema_is_what_the_command_prints() -> None:
-    printed = json.dumps(schemas()["export"], indent=1, ensure_ascii=False) + "\n"
+def test_the_committed_schema_is_what_the_command_prints(schema: Any) -> None:
+    printed = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
     told = "run: ./just schema export --out docs/export.schema.json"
     assert (DOCS / "export.schema.json").read_text("utf-8") == printed, told
-    Draft202012Validator.check_schema(schemas()["export"])
+    Draft202012Validator.check_schema(schema)
 
 
-def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know() -> None:
+def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know(schema: Any) -> None:
     found = json.loads(text_of(example.reports(), "json"))
-    validator = Draft202012Validator(schemas()["export"])
+    validator = Draft202012Validator(schema)
     validator.validate(found)
     for change in ({"outcome": "fine"}, {"ratio": "0.5"}, {"reason": ""}, {"surprise": 1}):
         assert not validator.is_valid({**found, "rows": [{**found["rows"][0], **change}]})
@@ -56,42 +61,32 @@ def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know() -> No
     ("run", "kind"),
     [("report", "recommendations"), ("workload", "recommendations"), ("advise", "settings")],
 )
-def test_what_a_run_finds_beside_its_cells_fits_the_schema(run: str, kind: str) -> None:
+def test_what_a_run_finds_beside_its_cells_fits_the_schema(
+    run: str, kind: str, schema: Any
+) -> None:
     reports = reports_of(paths.ROOT / "reports/example/runs" / run, None)
     exported = json.loads(text_of(reports, "json"))
     assert exported[kind]
-    Draft202012Validator(schemas()["export"]).validate(exported)
+    Draft202012Validator(schema).validate(exported)
 
 
-def test_the_schema_describes_every_field() -> None:
+def test_the_schema_describes_every_field(schema: Any) -> None:
     """But the ends of an interval, which the column before them stands for."""
-    parts = schemas()["export"]["$defs"].items()
-    assert not [
-        f"{part}.{name}"
-        for part, schema in parts
-        for name, field in schema.get("properties", {}).items()
-        if not re.search(r"_(low|high)$", name) and "description" not in field
-    ]
-    assert set(dict(parts)["Row"]["properties"]) == {*row_model().model_fields}
+    fields = {
+        f"{part}.{name}": field
+        for part, of in schema["$defs"].items()
+        for name, field in of.get("properties", {}).items()
+    }
+    bare = [name for name, field in fields.items() if "description" not in field]
+    assert not [name for name in bare if not re.search(r"_(low|high)$", name)]
+    assert {*schema["$defs"]["Row"]["properties"]} == {*row_model().model_fields}
 
 
 @pytest.mark.parametrize("model", [row_model(), ClaimRow])
-def test_every_column_is_explained_once_in_order(model: type[Model]) -> None:
-    named = [
-        name
-        for line in described(model).splitlines()
-        for name in with_ends(line.partition("  ")[0])
-    ]
+def test_every_column_is_explained_once_in_order(model: Any) -> None:
+    named: list[str] = []
+    for line in described(model).splitlines():
+        # `a`, or `a` with its ends (`a, _low, _high`)
+        first, *ends = line.partition("  ")[0].split(", ")
+        named += [first, *(first + end for end in ends)]
     assert named == [*model.model_fields]
-
-
-def with_ends(columns: str) -> list[str]:
-    """Columns of a line: `a`, or `a` with its ends (`a, _low, _high`)."""
-    first, *ends = columns.split(", ")
-    return [first, *(first + end for end in ends)]
-
-
-def test_links_of_the_page_lead_somewhere() -> None:
-    page = (DOCS / "exports.md").read_text("utf-8")
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page):
-        assert (DOCS / target).exists(), f"docs/exports.md: {target} is not there"

@@ -1,4 +1,4 @@
-"""Synthetic reports for the tests of this folder, and the check of a page in a browser."""
+"""Reports for the tests of this folder, and the check of a page in a browser."""
 
 import subprocess
 from collections.abc import Callable
@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.analysis import analyse
-from sqlitmus.render.html import assets
 from sqlitmus.results.machines import MergedReport, Refused
-from sqlitmus.results.report import Report
+from sqlitmus.vocabulary import paths
 from tests.analysis.claims.claim_runs import claim, group, make, row
-from tests.analysis.runs import case, plan
+from tests.analysis.runs import analyse, case, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
 from tests.render.printing import reported
+from tests.render.synthetic import Report
 
 
 @pytest.fixture(scope="session")
@@ -66,10 +65,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[MergedReport, list[b
     return reported(directory)
 
 
-@pytest.fixture(scope="session")
-def merged(made: tuple[MergedReport, list[bytes]]) -> MergedReport:
-    """The same without the pages."""
-    return made[0]
+@pytest.fixture(scope="session", params=["small", "ab", "claimed", "long", "merged"])
+def each(request: pytest.FixtureRequest) -> Report | MergedReport:
+    """One of these."""
+    merged = request.param == "merged"
+    return request.getfixturevalue("made")[0] if merged else request.getfixturevalue(request.param)
 
 
 NO_CHROMIUM = 3
@@ -83,7 +83,7 @@ def check_page(node: str, tmp_path: Path) -> Callable[..., str]:
         file = tmp_path / "report.html"
         file.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [node, str(assets.REPORTS / "check" / "check.mjs"), str(file), *options],
+            [node, str(paths.ROOT / "reports/check/check.mjs"), str(file), *options],
             capture_output=True,
             text=True,
             check=False,

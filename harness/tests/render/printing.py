@@ -27,14 +27,22 @@ def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str
     return markdown.render(build(report), all_rows=all_rows)
 
 
+def section(text: str, title: str) -> str:
+    """A section of Markdown whose title begins so, without it."""
+    return text.partition(f"\n## {title}")[2].partition("\n## ")[0]
+
+
+def page_of(report: Report | MergedReport) -> str:
+    """The page as it is written."""
+    if isinstance(report, MergedReport):
+        return page.render_merged(report, [b"page"] * len(report.machines))
+    return page.render(report)
+
+
 def as_html(report: Report | MergedReport) -> str:
     """The page without what its script says, whose folds are opened."""
-    if isinstance(report, MergedReport):
-        text = page.render_merged(report, [b"page"] * len(report.machines))
-    else:
-        text = page.render(report)
     script = re.compile(r'(?<=<script type="module">).*?(?=</script>)', re.DOTALL)
-    return opened(script.sub("", text))
+    return opened(script.sub("", page_of(report)))
 
 
 def opened(text: str) -> str:
@@ -171,31 +179,19 @@ def _poisoned(value: Any, kind: Any, name: str) -> Any:
 class Page(HTMLParser):
     """Elements with their attributes, and the text outside scripts and styles."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.words: list[str] = []
-        self.inside: str | None = None
+        self.feed(text)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        self.inside = tag if tag in {"script", "style"} else None
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self.inside:
-            self.inside = None
 
     def handle_data(self, data: str) -> None:
-        if self.inside is None:
+        if self.cdata_elem is None:
             self.words.append(data)
-
-
-def parse(text: str) -> Page:
-    """A page's elements and words."""
-    page = Page()
-    page.feed(text)
-    page.close()
-    return page
 
 
 def check_gfm(text: str) -> None:

@@ -11,9 +11,9 @@ from sqlitmus.render.document.decision import choice_sentences
 from sqlitmus.render.html import embed
 from sqlitmus.results.recommendation import Again, Weighed, Weighing
 from sqlitmus.stats.estimate import normal, student_t
-from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.test_choices import NAMES, Run, equal, of_variants, preset
 from tests.render.printing import run
+from tests.render.synthetic import Verdict
 
 pytestmark = pytest.mark.usefixtures("node")
 AGAIN = Again("./just run --suite quick", 12.5)
@@ -58,40 +58,39 @@ def own(asked: dict[str, float]) -> Preset:
     return Preset(title="your calls", summary="", calls=calls, names=NAMES)
 
 
-CASES = [
-    (Run(levels(2, 1), 10), "two runners"),
-    (Run(levels(9, 2), 10, noise=0.03), "nine runners"),
-    (Run(levels(9, 3), 30, noise=0.05, tails=0.1), "noise"),
-    (Run(equal(3), 12, noise=0.002), "equivalent"),
-    (Run(levels(4, 9) * np.geomspace(1, 3000, 7)[::-1, None], 15, noise=0.1), "unlike times"),
-    (Run(levels(4, 5), 126, noise=0.04, sessions=9), "sessions"),
-    (Run(levels(3, 6), 9), "few blocks"),
-    (Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}), "an old engine"),
-    (of_variants(), "a variant"),
-]
+CASES = {
+    "two runners": Run(levels(2, 1), 10),
+    "nine runners": Run(levels(9, 2), 10, noise=0.03),
+    "noise": Run(levels(9, 3), 30, noise=0.05, tails=0.1),
+    "equivalent": Run(equal(3), 12, noise=0.002),
+    "unlike times": Run(levels(4, 9) * np.geomspace(1, 3000, 7)[::-1, None], 15, noise=0.1),
+    "sessions": Run(levels(4, 5), 126, noise=0.04, sessions=9),
+    "few blocks": Run(levels(3, 6), 9),
+    "an old engine": Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}),
+    "a variant": of_variants(),
+}
 
 
-@pytest.mark.parametrize("of", [case for case, _ in CASES], ids=[name for _, name in CASES])
-def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
-    rng = np.random.default_rng(7)
+@pytest.mark.parametrize("name", CASES)
+def test_the_page_decides_by_other_calls_as_python_does(name: str) -> None:
+    of, rng = CASES[name], np.random.default_rng(7)
     asked = [dict(p.calls) for p in preset().values()]
     asked += [
         {case: float(n) for case, n in zip(CALLED, rng.integers(0, 1000, 5), strict=True)}
         for _ in range(20)
     ]
     asked += [{case: 1.0} for case in CALLED]
-    shown = page(of, *of.decided())
-    for calls, found in zip(asked, theirs(shown, asked), strict=True):
-        ours, _ = of.decided({OWN: own(calls), **preset()})
-        first = ours.choices[0]
-        assert found["lines"] == choice_sentences(first, replace(ours, again=AGAIN))
-        for (name, row), other in zip(found["rows"], first.ranking.contrasts, strict=True):
+    ours, weighing = of.decided({str(n): own(calls) for n, calls in enumerate(asked)})
+    found = theirs(page(of, ours, weighing), asked)
+    for choice, made in zip(ours.choices, found, strict=True):
+        assert made["lines"] == choice_sentences(choice, replace(ours, again=AGAIN))
+        for (runner, row), other in zip(made["rows"], choice.ranking.contrasts, strict=True):
             ends = (other.ratio.value, other.ratio.low, other.ratio.high)
-            assert name == other.runner
+            assert runner == other.runner
             assert row == pytest.approx(ends, rel=1e-6)
-        costs = {cost.runner: cost for cost in first.costs}
-        for name, time, parts in found["spent"]:
-            cost = costs[name]
+        costs = {cost.runner: cost for cost in choice.costs}
+        for runner, time, parts in made["spent"]:
+            cost = costs[runner]
             assert cost.time
             assert time == pytest.approx(cost.time.value, rel=1e-6)
             assert parts == pytest.approx(cost.parts, rel=1e-6)
@@ -110,7 +109,7 @@ def test_a_runner_that_did_not_complete_a_case_is_left_out_alike(warming: tuple[
 
 
 def test_among_chosen_runners_the_decision_is_of_these() -> None:
-    of = CASES[1][0]
+    of = CASES["nine runners"]
     shown = page(of, *of.decided())
     for chosen in (["r1", "r2"], ["r3"]):
         (found,) = theirs(shown, [{"read": 1.0, "list": 1.0}], *chosen)
@@ -149,8 +148,8 @@ def test_one_operation_alone_says_no_more_than_the_case() -> None:
     assert "r1 is fastest: " in both["lines"][0]
 
 
-def test_calls_are_kept_in_the_address_and_others_are_named() -> None:
-    of = CASES[0][0]
+def test_calls_are_kept_in_the_address_and_others_or_none_at_all_are_no_decision() -> None:
+    of = CASES["two runners"]
     shown = page(of, *of.decided())
     shown["weighing"]["presets"] = [{"name": "reading", "calls": {"read": 600}}]
     code = "given[1].map((text) => callsIn(given[0].weighing, text))"
@@ -158,8 +157,4 @@ def test_calls_are_kept_in_the_address_and_others_are_named() -> None:
     found = run("markup format student weights svg decide", code, [shown, asked])
     first = {"read": 600}
     assert found == [first, first, {"read": 30, "put": 1000}, None, None, None, None, None]
-
-
-def test_no_call_at_all_is_no_decision() -> None:
-    shown = page(CASES[0][0], *CASES[0][0].decided())
     assert run(MODULES, "callsOf(given, {read: 0})", shown["weighing"]) is None
