@@ -17,9 +17,9 @@ from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import assets, page
 from sqlitmus.results.machines import MergedReport
-from sqlitmus.results.report import Report
 from tests import left_out
 from tests.machines.merged_runs import Directory
+from tests.render.synthetic import Report
 
 
 def as_markdown(report: Report | MergedReport, *, all_rows: bool = False) -> str:
@@ -96,18 +96,9 @@ def data_of(text: str) -> dict[str, Any]:
 _DATA = re.compile(r'( id="data" data-kind="\w*">)([^<]*)')
 
 
-def as_text(
-    report: Report | MergedReport,
-    width: int = 80,
-    *,
-    color: bool = False,
-    plain: bool = False,
-    all_rows: bool = False,
-    brief: bool = False,
-) -> str:
-    """Text for a terminal."""
-    look = {"color": color, "plain": plain, "all_rows": all_rows, "brief": brief}
-    return terminal.render(build(report), width, **look)
+def as_text(report: Report | MergedReport, width: int = 80, **look: bool) -> str:
+    """Text for a terminal that has that `look`."""
+    return terminal.render(build(report), width, **{"color": False, **look})
 
 
 def check_80_columns(report: Report | MergedReport, *, all_rows: bool = False) -> None:

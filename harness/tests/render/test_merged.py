@@ -14,7 +14,7 @@ from sqlitmus.results.recommendation import Choice, Weighed
 from tests.analysis.runs import case, counts, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
-from tests.render.printing import Page, as_markdown, as_text, data_of, page, reported
+from tests.render.printing import Page, as_markdown, as_text, assets, data_of, page, reported
 from tests.render.synthetic import Contrast, Interval, Ranking, Verdict
 
 Made = tuple[MergedReport, list[bytes]]
@@ -99,8 +99,11 @@ def test_the_policy_admits_the_scripts_of_both_pages_and_nothing_else(made: Made
 
     digests, words = policy(page.render_merged(*made))
     inner, same = policy(decompress(made[1][0]).decode())
+    assert f" 'sha256-{assets.digest(assets.bundle())}'" in inner
     assert inner < digests
     assert (len(digests), words) == (3, same)
+    assert "default-src 'none'" in words
+    assert "unsafe-eval" not in words
 
 
 def test_pages_without_room_stay_out_and_say_how_to_see_them(

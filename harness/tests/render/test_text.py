@@ -85,13 +85,6 @@ def test_data_is_neither_markup_nor_drives_a_terminal(each: Report | MergedRepor
     assert "\x1b" not in as_text(hostile, 100)
 
 
-def test_markdown_says_what_it_leaves_out(small: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown, "LIMIT", 4000)
-    text = as_markdown(small)
-    assert len(text.encode()) <= 4000
-    assert re.search(r"Left out for length: \d+ rows\\?\. ", text)
-
-
 def test_a_comment_golden(snapshot: SnapshotAssertion) -> None:
     report = synthetic.build_compare(cases=5, blocks=12)
     assert markdown.comment(build(report)) == snapshot
