@@ -4,7 +4,6 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ import pytest
 from sqlitmus.workload import database as own
 from sqlitmus.workload.database import SMALL, Snapshot, parsed, snapshot
 from tests.refusals import refused, unfit
+from tests.workload.making import Service
 
 
 def beside(file: Path) -> dict[str, bytes]:
@@ -179,50 +179,33 @@ def taken(whole: Path, amount: str, heard: list[str]) -> Snapshot:
     return snapshot(whole, folder, heard.append, parsed(amount))
 
 
-@pytest.fixture
-def part(whole: Path, heard: list[str]) -> Generator[sqlite3.Connection]:
-    with closing(sqlite3.connect(taken(whole, "200", heard).file)) as connection:
-        yield connection
-
-
-def picked(connection: sqlite3.Connection, sql: str) -> list[tuple[object, ...]]:
-    return connection.execute(sql).fetchall()
-
-
-def test_a_small_table_is_whole_and_of_others_there_are_about_as_many(
-    part: sqlite3.Connection,
+def test_a_sample_has_whole_small_tables_and_what_keys_lead_to(
+    whole: Path, heard: list[str]
 ) -> None:
-    counts = {name: picked(part, f'SELECT count(*) FROM "{name}"')[0][0] for name in COUNTS}
-    assert counts["country"] == 40
-    assert 120 < int(str(counts["note"])) < 300
-    for name in ("a document", "owner"):
-        assert 200 < int(str(counts[name])) < ROWS / 2
+    with closing(sqlite3.connect(taken(whole, "200", heard).file)) as part:
+        part.execute("ATTACH ? AS whole", [str(whole)])
 
+        def picked(sql: str) -> list[tuple[Any, ...]]:
+            return part.execute(sql).fetchall()
 
-def test_foreign_keys_lead_to_rows(part: sqlite3.Connection) -> None:
-    assert picked(part, "PRAGMA foreign_key_check") == []
-    joined = 'note JOIN "a document" USING (n, part) JOIN owner ON owner = owner.id'
-    counts = [picked(part, f"SELECT count(*) FROM {each}") for each in (joined, "note")]
-    assert counts[0] == counts[1]
-
-
-def test_rows_are_those_of_the_whole_and_settings_too(
-    part: sqlite3.Connection, whole: Path
-) -> None:
-    part.execute("ATTACH ? AS whole", [str(whole)])
-    for name in COUNTS:
-        more = f'SELECT * FROM main."{name}" EXCEPT SELECT * FROM whole."{name}"'
-        assert picked(part, more) == []
-    for name, value in (("page_size", 8192), ("user_version", 5), ("encoding", "UTF-16le")):
-        assert picked(part, f"PRAGMA main.{name}") == [(value,)]
-    for name in ("sqlite_sequence", "sqlite_stat1"):
-        of_whole = f"SELECT * FROM whole.{name} WHERE name NOT LIKE 'words%'"
-        of_whole = of_whole.replace("name NOT", "tbl NOT") if name.endswith("1") else of_whole
-        assert set(picked(part, of_whole)) <= set(picked(part, f"SELECT * FROM main.{name}"))
-
-
-def test_what_needs_a_virtual_table_is_told(part: sqlite3.Connection, heard: list[str]) -> None:
-    names = {name for (name,) in picked(part, "SELECT name FROM sqlite_schema")}
+        ((country, owner, document, note),) = picked(
+            "SELECT " + ", ".join(f'(SELECT count(*) FROM main."{name}")' for name in COUNTS)
+        )
+        assert (country, 120 < note < 300) == (40, True)
+        assert 200 < owner < ROWS / 2
+        assert 200 < document < ROWS / 2
+        assert picked("PRAGMA foreign_key_check") == []
+        joined = 'note JOIN "a document" USING (n, part) JOIN owner ON owner = owner.id'
+        assert picked(f"SELECT count(*) FROM {joined}") == [(note,)]
+        for name in COUNTS:
+            more = f'SELECT * FROM main."{name}" EXCEPT SELECT * FROM whole."{name}"'
+            assert picked(more) == []
+        for name, value in (("page_size", 8192), ("user_version", 5), ("encoding", "UTF-16le")):
+            assert picked(f"PRAGMA main.{name}") == [(value,)]
+        for name, key in (("sqlite_sequence", "name"), ("sqlite_stat1", "tbl")):
+            of_whole = f"SELECT * FROM whole.{name} WHERE {key} NOT LIKE 'words%'"
+            assert {*picked(of_whole)} <= {*picked(f"SELECT * FROM main.{name}")}
+        names = {name for (name,) in picked("SELECT name FROM main.sqlite_schema")}
     assert {"document_owner", "long", "touched"} < names
     assert "words" not in names
     assert heard == ["the sample lacks virtual tables and what needs them: words"]
@@ -244,24 +227,23 @@ LARGE = 200_000
 READ = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT ?)"
 
 
-@pytest.mark.parametrize("amount", ["1000", "0.5%"])
 @pytest.mark.parametrize(
-    ("schema", "number", "whole"),
+    ("amount", "schema", "number", "whole"),
     [
-        ("n INTEGER, id INTEGER PRIMARY KEY)", "3 * n + 7", "about "),
-        ("n INTEGER, rowid INTEGER, id INTEGER PRIMARY KEY)", "n, n", "about "),
-        ("n INTEGER, id INTEGER PRIMARY KEY)", "n * 1000003", ""),
-        ("n INTEGER, id TEXT PRIMARY KEY) WITHOUT ROWID", "n", ""),
+        ("1000", "n INTEGER, id INTEGER PRIMARY KEY)", "3 * n + 7", "about "),
+        ("0.5%", "n INTEGER, rowid INTEGER, id INTEGER PRIMARY KEY)", "n, n", "about "),
+        ("1000", "n INTEGER, id INTEGER PRIMARY KEY)", "n * 1000003", ""),
+        ("0.5%", "n INTEGER, id TEXT PRIMARY KEY) WITHOUT ROWID", "n", ""),
     ],
 )
 def test_of_a_large_table_with_dense_numbers_only_drawn_rows_are_read(
     tmp_path: Path,
     heard: list[str],
     monkeypatch: pytest.MonkeyPatch,
+    amount: str,
     schema: str,
     number: str,
     whole: str,
-    amount: str,
 ) -> None:
     file, steps = tmp_path / "large.db", list[int]()
     with closing(sqlite3.connect(file)) as connection:
@@ -306,14 +288,20 @@ def test_what_is_no_amount_is_told(text: str) -> None:
         parsed(text)
 
 
-def test_a_schema_may_call_functions_of_json(tmp_path: Path, copies: Path) -> None:
-    file = tmp_path / "json.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute(
-            "CREATE TABLE t(a TEXT CHECK(json_valid(a)), b AS (json_extract(a, '$.b')))"
-        )
-        connection.execute("CREATE INDEX i ON t(json_extract(a, '$.c'))")
-        connection.execute("INSERT INTO t VALUES ('{}')")
-        connection.commit()
+def test_a_schema_may_call_functions_of_json(service: Service, copies: Path) -> None:
+    columns = "a TEXT CHECK(json_valid(a)), b AS (json_extract(a, '$.b'))"
+    index = "CREATE INDEX i ON t(json_extract(a, '$.c')); INSERT INTO t VALUES ('{}')"
+    file = service.database(f"CREATE TABLE t({columns}); {index}", "json.db")
     assert snapshot(file, copies).about.tables == 1
     assert snapshot(file, copies, amount=10.0).about.name == "json.db (a sample of 1 of 1 rows)"
+
+
+def test_a_copy_that_needs_an_absent_collation_is_not_checked(
+    service: Service, copies: Path
+) -> None:
+    with closing(sqlite3.connect(service.folder / "app.db")) as connection:
+        connection.create_collation("icu", lambda a, b: (a > b) - (a < b))
+        connection.executescript("CREATE TABLE t(a TEXT COLLATE icu); CREATE INDEX i ON t(a)")
+    assert snapshot(service.folder / "app.db", copies, service.heard.append).about.tables == 1
+    (words,) = service.heard
+    assert words.startswith("the copy is not checked for damage: no such collation sequence: icu;")

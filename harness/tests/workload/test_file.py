@@ -1,47 +1,48 @@
 """A workload's file: what it may say, and where it is wrong."""
 
-import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Parameter
-from sqlitmus.workload.file import Query, Source, read
 from sqlitmus.workload.statements import LONGEST
-from sqlitmus.workload.trace import with_queries
 from tests.refusals import refused
-from tests.workload.making import Workload, workload
+from tests.workload.making import Line, Service, at, rows_of
 
 pytestmark = pytest.mark.usefixtures("database")
 
-Write = Callable[[str], Path]
 QUERY = '[query.a]\nsql = "SELECT 1"\n'
-DRAWN = '[{ type = "text", generator = "uuid" }]'
 
 
 @pytest.mark.parametrize(
-    "parameters", ['"SELECT id FROM document"', '[[1, "a"], [2, "b"]]', "[1, 2]", DRAWN]
+    ("parameters", "rows"),
+    [
+        ('"SELECT id FROM document WHERE id < 3"', [[1], [2]]),
+        ('[[1, "a"], [2, "b"]]', [[1, "a"], [2, "b"]]),
+        ("[3, 4]", [[3], [4]]),
+    ],
 )
 def test_parameters_are_a_query_rows_or_generators(
-    write: Write, catalog: Catalog, parameters: str
+    service: Service, parameters: str, rows: list[object]
 ) -> None:
-    text = f'[query.a]\nsql = "SELECT 1 FROM document WHERE id = ?"\nparameters = {parameters}\n'
-    source = read(write(text), catalog)
-    drawn = source.workload.query["a"].parts()[0].parameters
-    if parameters == DRAWN:
-        assert drawn == [Parameter(type="text", generator="uuid")]
-    else:
-        assert drawn == json.loads(parameters)
-    assert source.database == source.file.parent / "app.db"
+    both = " AND title > ?" * ('"a"' in parameters)
+    query = f'[query.a]\nsql = "SELECT title FROM document WHERE id = ?{both}"\nparameters = '
+    (step,) = service.made(f"{query}{parameters}\n").scenarios["a"].steps
+    assert step.given
+    assert step.given.rows == rows
 
 
-def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog) -> None:
+def test_generators_draw_parameters(service: Service) -> None:
+    drawn = 'parameters = [{ type = "text", generator = "uuid" }]\n'
+    sql = 'sql = "SELECT id FROM document WHERE title = ?"'
+    made = service.made(f"[query.a]\n{sql}\n{drawn}")
+    assert {len(value) for value in rows_of(made.scenarios["a"].steps[0])} == {36}
+
+
+def test_a_limit_that_the_profile_keeps_is_taken(service: Service) -> None:
     for durability, profile in (("normal", "normalised"), ("full", "durable")):
-        file = write(f'profile = "{profile}"\nlimits.durability = "{durability}"\n{QUERY}')
-        assert read(file, catalog).workload.limits.durability == durability
+        text = f'profile = "{profile}"\nlimits.durability = "{durability}"\n{QUERY}'
+        limits = service.made(text).source.workload.limits
+        assert limits.durability == durability
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,6 @@ def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog)
         ("[query]\n", "my.toml: a workload has queries, or a trace in their place"),
         ('[query.a]\nsql = ""\n', "my.toml:2: query.a: a query has either sql or statements"),
         (f"{QUERY}weight = 0\n", "my.toml:4: query.a.weight: Input should be greater than 0"),
-        (f"{QUERY}weight = -1\n", "my.toml:4: query.a.weight: Input should be greater than 0"),
         (
             f"{QUERY}wieght = 2\n",
             "my.toml:4: query.a.wieght: there is no such key; correct its name, or take it out",
@@ -78,72 +78,35 @@ def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog)
         ("query = ", "my.toml: not TOML: "),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(
-    write: Write, catalog: Catalog, text: str, message: str
-) -> None:
+def test_what_is_wrong_is_told_with_its_line(service: Service, text: str, message: str) -> None:
     with refused(re.escape(message)):
-        read(write(text), catalog)
+        service.made(text)
 
 
 GET = "SELECT title FROM document WHERE id = ?"
 ADD = "INSERT INTO event(document, at) VALUES (?, ?)"
-Traced = Callable[..., Source]
-Made = Callable[..., Workload]
-Line = dict[str, object] | str
 
 
-@pytest.fixture
-def trace(write: Write) -> Callable[..., Path]:
-    """The file of a workload whose trace has these lines."""
-
-    def of(*lines: Line) -> Path:
-        file = write('trace = "app.jsonl"\n')
-        text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-        (file.parent / "app.jsonl").write_text("\n".join(text), encoding="utf-8")
-        return file
-
-    return of
-
-
-@pytest.fixture
-def traced(trace: Callable[..., Path], catalog: Catalog, heard: list[str]) -> Traced:
-    """What is read of a trace with these lines."""
-    return lambda *lines: with_queries(read(trace(*lines), catalog), heard.append)
-
-
-@pytest.fixture
-def made(trace: Callable[..., Path], catalog: Catalog, heard: list[str]) -> Made:
-    """The workload of a trace with these lines."""
-    return lambda *lines: workload(trace(*lines), catalog, heard.append)
-
-
-def at(sql: str, *parameters: object, **more: object) -> Line:
-    return {"sql": sql, "parameters": [*parameters], **more}
-
-
-def queries(source: Source) -> dict[str, Query]:
-    return source.workload.query
-
-
-def refusal(traced: Traced, *lines: Line) -> str:
-    with refused() as told:
-        traced(*lines)
-    return str(told.value)
-
-
-def test_statements_are_grouped_by_their_sql_and_weighed_by_their_number(traced: Traced) -> None:
-    made = queries(traced(at(GET, 1), at(ADD, 1, 2), "", at(f" {GET} ;", 7), at(GET, 1)))
-    assert {name: query.weight for name, query in made.items()} == {
-        "select-document": 3,
-        "insert-event": 1,
+def told(service: Service, *lines: Line) -> dict[str, tuple[object, ...]]:
+    """Weight, transaction and parts of each query that is read of a trace with these lines."""
+    return {
+        name: (
+            made.weight,
+            made.transaction,
+            [(p.sql, p.repeat, p.parameters) for p in made.parts()],
+        )
+        for name, made in service.queries(*lines).items()
     }
-    (get,) = made["select-document"].parts()
-    assert (get.sql, get.parameters) == (GET, [[1], [7], [1]])
 
 
-def test_values_of_each_kind_are_bound(traced: Traced) -> None:
-    made = queries(traced(at("SELECT ?", None, 1, 2.5, "a", {"blob": "00ff"})))
-    assert made["select"].parts()[0].parameters == [[None, 1, 2.5, "a", b"\x00\xff"]]
+def test_statements_are_grouped_by_their_sql_and_weighed_by_their_number(service: Service) -> None:
+    values = at("SELECT ?", None, 1, 2.5, "a", {"blob": "00ff"})
+    lines = at(GET, 1), at(ADD, 1, 2), "", at(f" {GET} ;", 7), at(GET, 1), values
+    assert told(service, *lines) == {
+        "select-document": (3, "none", [(GET, 1, [[1], [7], [1]])]),
+        "insert-event": (1, "none", [(ADD, 1, [[1, 2]])]),
+        "select": (1, "none", [("SELECT ?", 1, [[None, 1, 2.5, "a", b"\x00\xff"]])]),
+    }
 
 
 QUOTED = """SELECT "a 1", t2 FROM document WHERE id = {} AND owner = {} AND body = {} LIMIT 50"""
@@ -156,101 +119,95 @@ REALS = "SELECT size / 2.0, 1e999, -9223372036854775808 FROM document WHERE size
     [
         (
             QUOTED,
-            [(f"{n}.0", f"'o''{n}'", f"x'0{n}'") for n in (1, 2, 1)],
-            [[1, "o'1", b"\x01"], [2, "o'2", b"\x02"], [1, "o'1", b"\x01"]],
+            [("1.0", "'o''1'", "x'01'"), ("2", "'o'", "x''")],
+            [[1, "o'1", b"\1"], [2, "o", b""]],
         ),
         (REALS, [("3.0",), ("1e20",), ("2.5",)], [[3], [1e20], [2.5]]),
         (SAME, [(), ()], []),
     ],
 )
 def test_values_in_the_sql_that_differ_become_parameters_and_others_stay_as_written(
-    traced: Traced, sql: str, values: list[tuple[str, ...]], rows: list[list[object]]
+    service: Service, sql: str, values: list[tuple[str, ...]], rows: list[list[object]]
 ) -> None:
-    made = queries(traced(*({"sql": sql.format(*each)} for each in values)))
+    made = service.queries(*({"sql": sql.format(*each)} for each in values))
     (part,) = made["select-document"].parts()
     assert part.sql == sql.format("?", "?", "?")
     assert repr(part.parameters) == repr(rows), "of the same types"
 
 
-def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(traced: Traced) -> None:
-    made = queries(
-        traced(
-            at("begin immediate transaction", connection=1),
-            at("BEGIN", connection=2),
-            at(GET, 1, connection=1),
-            at(GET, 2),
-            at(GET, 3, connection=2),
-            at(ADD, 1, 10, connection=1),
-            at(ADD, 1, 11, connection=1),
-            at("COMMIT", connection=1),
-            at("END", connection=2),
-        )
-    )
-    assert list(made) == [
-        "select-document",
-        "in-transaction-insert-event",
-        "in-transaction-select-document",
-    ]
-    whole = made["in-transaction-insert-event"]
-    assert whole.transaction == "immediate"
-    assert [(part.sql, part.repeat, part.parameters) for part in whole.parts()] == [
-        (GET, 1, [[1]]),
-        (ADD, 2, [[1, 10], [1, 11]]),
-    ]
-    assert made["in-transaction-select-document"].transaction == "deferred"
+def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(service: Service) -> None:
+    first = [at(GET, 1, connection=1), at(ADD, 1, 10, connection=1), at(ADD, 1, 11, connection=1)]
+    beside = [at(GET, 2), at(GET, 3, connection=2)]
+    begins = at("begin immediate transaction", connection=1), at("BEGIN", connection=2)
+    ends = at("COMMIT", connection=1), at("END", connection=2)
+    assert told(service, *begins, first[0], *beside, *first[1:], *ends) == {
+        "select-document": (1, "none", [(GET, 1, [[2]])]),
+        "in-transaction-insert-event": (
+            *(1, "immediate"),
+            [(GET, 1, [[1]]), (ADD, 2, [[1, 10], [1, 11]])],
+        ),
+        "in-transaction-select-document": (1, "deferred", [(GET, 1, [[3]])]),
+    }
 
 
+ROLLED = "TRANSACTION TO SAVEPOINT a"
+
+
+@pytest.mark.parametrize(
+    ("lines", "read", "left_out"),
+    [
+        (
+            ['SAVEPOINT "a b"', 1, "savepoint B", 2, "release savepoint b", 3, "RELEASE [A B]"],
+            *([("deferred", [[1], [2], [3]])], 0),
+        ),
+        (
+            [*("BEGIN IMMEDIATE", 1, "SAVEPOINT a", 2, "SAVEPOINT b", 3, "ROLLBACK TO a", 4)]
+            + ["SAVEPOINT a", f"ROLLBACK {ROLLED}", "COMMIT"],
+            *([("immediate", [[1], [4]])], 1),
+        ),
+        (
+            ["SAVEPOINT a", 1, "ROLLBACK TO a", 2, "RELEASE a", "SAVEPOINT a", 3, "COMMIT", 4],
+            *([("deferred", [[2], [3]]), ("none", [[4]])], 1),
+        ),
+        (
+            ["SAVEPOINT a", 1, "SAVEPOINT b", 2, "RELEASE a", 3],
+            *([("deferred", [[1], [2]]), ("none", [[3]])], 0),
+        ),
+        (
+            ["SAVEPOINT a", 1, "ROLLBACK TO a", "RELEASE a", "SAVEPOINT a", 2, "ROLLBACK", 3],
+            *([("none", [[3]])], 2),
+        ),
+    ],
+)
 def test_what_follows_a_savepoint_is_a_part_of_its_transaction_unless_it_is_rolled_back(
-    traced: Traced, heard: list[str]
+    service: Service, lines: list[str | int], read: list[object], left_out: int
 ) -> None:
-    def run(*words: str | int) -> list[tuple[str, list[object]]]:
-        """Transaction and values of the queries, of words and of ids that are read."""
-        lines = [at(GET, word) if isinstance(word, int) else at(word) for word in words]
-        made = queries(traced(*lines))
-        parts = [(query.transaction, query.parts()) for query in made.values()]
-        return [(kind, [row for part in of for row in part.parameters]) for kind, of in parts]
-
-    outside = run('SAVEPOINT "a b"', 1, "savepoint B", 2, "release savepoint b", 3, "RELEASE [A B]")
-    assert outside == [("deferred", [[1], [2], [3]])]
-    assert heard == []
-    nested = ["SAVEPOINT a", 2, "SAVEPOINT b", 3, "ROLLBACK TO a", 4, "SAVEPOINT a"]
-    within = run("BEGIN IMMEDIATE", 1, *nested, "ROLLBACK TRANSACTION TO SAVEPOINT a", "COMMIT")
-    assert within == [("immediate", [[1], [4]])]
-    (words,) = heard
-    assert words.endswith("read without 1 transaction or part of one that it rolls back")
-    again = run("SAVEPOINT a", 1, "ROLLBACK TO a", 2, "RELEASE a", "SAVEPOINT a", 3, "COMMIT", 4)
-    assert again == [("deferred", [[2], [3]]), ("none", [[4]])]
-    assert run("SAVEPOINT a", 1, "SAVEPOINT b", 2, "RELEASE a", 3) == [
-        ("deferred", [[1], [2]]),
-        ("none", [[3]]),
-    ]
-    nothing = run("SAVEPOINT a", 1, "ROLLBACK TO a", "RELEASE a", "SAVEPOINT a", 2, "ROLLBACK", 3)
-    assert nothing == [("none", [[3]])]
+    made = service.queries(*(at(GET, n) if isinstance(n, int) else at(n) for n in lines))
+    parts = [(query.transaction, query.parts()) for query in made.values()]
+    assert [(kind, [row for part in of for row in part.parameters]) for kind, of in parts] == read
+    many = "s or parts" if left_out > 1 else " or part"
+    words = f"read without {left_out} transaction{many} of one that it rolls back"
+    assert [heard.partition(": ")[2] for heard in service.heard] == [words] * bool(left_out)
 
 
-def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(
-    traced: Traced, heard: list[str]
-) -> None:
+def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(service: Service) -> None:
     many = [at(GET, number) for number in range(400)]
-    made = queries(traced(*many, at("SELECT 1"), at("BEGIN"), at(ADD, 1, 2), at("ROLLBACK")))
-    assert list(made) == ["select-document"]
-    assert [words.partition(": ")[2] for words in heard] == [
+    left_out = at("SELECT 1"), at("BEGIN"), at(ADD, 1, 2), at("ROLLBACK")
+    assert list(service.queries(*many, *left_out)) == ["select-document"]
+    assert [words.partition(": ")[2] for words in service.heard] == [
         "read without 1 transaction or part of one that it rolls back",
         "read without 1 query that make up less than 0.5% each and 0.2% together",
     ]
 
 
-def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
-    many = 5 * LONGEST
-    (get,) = queries(traced(*(at(GET, number) for number in range(many))))[
-        "select-document"
-    ].parts()
-    bound = [row[0] for row in get.parameters if isinstance(row, list)]
-    ids = [value for value in bound if isinstance(value, int)]
-    assert len(ids) == LONGEST
-    assert ids == sorted(ids)
+def test_a_long_trace_gives_rows_from_all_of_it(service: Service) -> None:
+    made = service.queries(*(at(GET, number) for number in range(5 * LONGEST)))
+    (get,) = made["select-document"].parts()
+    ids = [row[0] for row in get.parameters if isinstance(row, list)]
+    assert len({*ids}) == LONGEST
+    assert ids == sorted(ids, key=int)
     assert ids[0] == 0
-    assert ids[-1] > 0.95 * many
+    assert int(ids[-1]) > 0.95 * 5 * LONGEST
 
 
 @pytest.mark.parametrize(
@@ -259,7 +216,9 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
         ((at(GET, 1), "{"), "app.jsonl:2: it is no JSON in UTF-8"),
         (("[]",), "app.jsonl:1: (top level): a line is an object with sql and parameters"),
         (("{}",), "app.jsonl:1: sql: is missing; a line is an object"),
-        ((at(GET, [1]),), "app.jsonl:1: parameters[0]: "),
+        ((at(GET, ["secret"]),), "app.jsonl:1: parameters[0]: "),
+        ((at(GET, {"blob": "secret"}),), "app.jsonl:1: parameters[0]: "),
+        (('{"sql": "secret',), "app.jsonl:1: it is no JSON in UTF-8"),
         ((at(GET, {"text": "a"}),), 'parameters[0]: an object is a blob, such as {"blob": "00ff"}'),
         ((at(GET, 2**63),), "app.jsonl:1: parameters[0]: an integer has 64 bits at most"),
         ((at(GET, 1, time=3),), "app.jsonl:1: time: there is no such key; a line has sql, "),
@@ -286,65 +245,48 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
             "app.jsonl: it has 50 different queries, and 40 at most can be measured",
         ),
         (("{",) * 30, "app.jsonl: and 10 more such lines"),
+        ((at(GET, 1), at("SELECT titel FROM document")), "app.jsonl:2: line 1, column 8: SQLite "),
+        ((at(GET, 1), at("PRAGMA cache_size = 1")), "app.jsonl:2: it sets a pragma; choose a prof"),
+        (
+            (at(GET, 1), at(GET, 1, 2)),
+            "app.jsonl:2: the SQL has 1 placeholders, a row of parameters 2 val",
+        ),
+        ((at("DELETE FROM event"),), "app.jsonl:1: it deletes from event"),
     ],
 )
 def test_a_bad_line_is_told_by_its_number(
-    traced: Traced, lines: tuple[Line, ...], message: str
+    service: Service, lines: tuple[Line, ...], message: str
 ) -> None:
-    assert message in refusal(traced, *lines)
+    with refused(re.escape(message)) as told:
+        service.made("", *lines, strict=True)
+    assert "secret" not in str(told.value), "no value of it"
 
 
-def test_no_value_of_a_bad_line_is_told(traced: Traced) -> None:
-    for line in (at(GET, ["secret"]), at(GET, {"blob": "secret"}), '{"sql": "secret'):
-        assert "secret" not in refusal(traced, line)
-
-
-def test_an_absent_trace_is_told(write: Write, catalog: Catalog) -> None:
-    source = read(write('trace = "gone.jsonl"\n'), catalog)
+def test_an_absent_trace_is_told(service: Service) -> None:
     with refused(r"gone\.jsonl: cannot be read: No such file"):
-        with_queries(source, print)
+        service.made('trace = "gone.jsonl"\n')
 
 
-def test_a_trace_becomes_scenarios(made: Made) -> None:
+def test_a_trace_becomes_scenarios(service: Service) -> None:
     lines = at(GET, 1), at(GET, 2), at("BEGIN"), at(ADD, 1, 2), at("COMMIT")
-    scenarios = made(*lines).scenarios
-    assert list(scenarios) == [
-        "select-document", "in-transaction-insert-event", "start", "mix"
-    ]  # fmt: skip
-    assert scenarios["in-transaction-insert-event"].writes
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (at("SELECT titel FROM document"), "column 8: SQLite "),
-        (at("PRAGMA cache_size = 1"), "it sets a pragma; choose a profile"),
-        (at(GET, 1, 2), "the SQL has 1 placeholders, a row of parameters 2 values"),
-        (at("DELETE FROM event"), "it deletes from event"),
-    ],
-)
-def test_sql_that_cannot_be_measured_is_told_by_its_line(
-    trace: Callable[..., Path], catalog: Catalog, database: Path, line: Line, message: str
-) -> None:
-    with refused() as told:
-        workload(trace(at(GET, 1), line), catalog)
-    assert str(told.value).startswith(f"{database.parent / 'app.jsonl'}:2: ")
-    assert message in str(told.value)
+    scenarios = service.made("", *lines).scenarios
+    whole = "in-transaction-insert-event"
+    assert list(scenarios) == ["select-document", whole, "start", "mix"]
+    assert scenarios[whole].writes
 
 
 def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
-    made: Made, heard: list[str]
+    service: Service,
 ) -> None:
-    forget = "DELETE FROM event WHERE id = ?"
-    word = "INSERT INTO word VALUES (?, 1)"
+    forget, word = "DELETE FROM event WHERE id = ?", "INSERT INTO word VALUES (?, 1)"
     removed = [at("BEGIN"), at(ADD, 1, 2), at("DELETE FROM event"), at("COMMIT")]
-    last = at(word, "x"), at(forget, 2)
-    scenarios = made(*[at(GET, 1)] * 6, at(forget, 1), *removed, *last).scenarios
+    lines = [*[at(GET, 1)] * 6, at(forget, 1), *removed, at(word, "x"), at(forget, 2)]
+    scenarios = service.made("", *lines).scenarios
     assert list(scenarios) == ["select-document", "start"]
-    assert heard == scenarios["select-document"].notes
+    assert service.heard == scenarios["select-document"].notes
     few = "so a process can do it {}, and 8 are needed"
     no_rowid = "word has no rowid, by which new rows would be known"
-    assert heard == [
+    assert service.heard == [
         "app.jsonl: read without 4 of 10 queries (40.0%), which cannot be measured",
         f"app.jsonl:7: left out 2 times: it deletes from event, {few.format('2 times')}",
         f"app.jsonl:9: left out 1 time: it deletes from event, {few.format('1 time')}",
@@ -352,20 +294,15 @@ def test_what_of_a_trace_cannot_be_measured_is_left_out_and_counted_by_reason(
     ]
 
 
-def test_a_trace_may_delete_and_insert_without_rowids(made: Made, heard: list[str]) -> None:
+def test_a_trace_may_delete_and_insert_without_rowids(service: Service) -> None:
     forget, word = "DELETE FROM event WHERE id = ?", "INSERT INTO word VALUES (?, 1)"
     # the last four find what others have left
     forgotten = [at(forget, n) for n in [*range(1, 17), 1, 2, 3, 90]]
     words = [at(word, f"word {n}") for n in [*range(16), 1, 2, 3, 4]]
-    scenarios = made(*[at(GET, 1)] * 40, *forgotten, *words).scenarios
+    scenarios = service.made("", *[at(GET, 1)] * 40, *forgotten, *words).scenarios
     assert list(scenarios) == ["select-document", "delete-event", "insert-word", "start", "mix"]
-    assert heard == []
+    assert service.heard == []
     assert [step.operation for step in scenarios["mix"].steps] == ["all", "run", "run"]
     given = scenarios["delete-event"].steps[0].given
     assert given
     assert given.rows == [[n] for n in range(1, 17)]
-
-
-def test_a_trace_of_which_nothing_can_be_measured_is_refused(made: Made) -> None:
-    with refused(r"app.jsonl:1: it deletes from event"):
-        made(at("DELETE FROM event"))

@@ -3,7 +3,6 @@
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,23 +10,19 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import example_database
-from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog import fixture
 from sqlitmus.catalog.cases import cases_of
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.vocabulary import paths
 from sqlitmus.workload import scenarios, statements
 from sqlitmus.workload.parts import shares
 from sqlitmus.workload.scenarios import LEAST, at_rate
 from tests import left_out
 from tests.faults.stage import Stage
+from tests.known import KNOWN, ROOT
 from tests.refusals import refused, unfit
-from tests.workload.making import workload
+from tests.workload.making import Service
 
 pytestmark = pytest.mark.usefixtures("database")
 
-Write = Callable[[str], Path]
-Made = Callable[[str], Catalog]
 SERVICE = """
 workers = 4
 [query.read]
@@ -49,46 +44,36 @@ statements = [
 """
 
 
-@pytest.fixture
-def made(write: Write, catalog: Catalog) -> Made:
-    return lambda text: workload(write(text), catalog).catalogue
-
-
-def test_each_query_is_a_scenario_beside_the_mix_and_the_start(made: Made) -> None:
-    whole = made(SERVICE)
-    assert list(whole.scenarios) == ["read", "list", "add", "start", "mix"]
-    assert {s.group for s in whole.scenarios.values()} == {"queries", "mix", "start-up"}
-    reading, listing = whole.scenarios["read"], whole.scenarios["list"]
+def test_each_query_is_a_scenario_beside_the_mix_and_the_start(service: Service) -> None:
+    whole = service.made(SERVICE).catalogue
+    assert {name: spec.group for name, spec in whole.scenarios.items()} == {
+        **dict.fromkeys(("read", "list", "add"), "queries"),
+        **{"start": "start-up", "mix": "mix"},
+    }
+    reading, listing, add, start, mix = whole.scenarios.values()
     assert (reading.steps[0].operation, listing.steps[0].operation) == ("get", "all")
     assert listing.steps[0].columns == {"id": "integer", "size": "real?"}
     assert not reading.writes
-    assert whole.scenarios["start"].metric == "cold"
-
-
-def test_the_mix_has_each_query_as_often_as_its_weight_says(made: Made) -> None:
-    mix = made(SERVICE).scenarios["mix"]
-    assert [(s.operation, s.repeat) for s in mix.steps] == [
-        ("get", 16),
-        ("all", 3),
-        ("execute", 1),
-        ("run", 1),
-        ("run", 1),
-        ("execute", 1),
+    assert start.metric == "cold"
+    # as often as its weight says
+    assert [(s.operation, s.repeat, s.sql) for s in mix.steps] == [
+        *(("get", 16, reading.steps[0].sql), ("all", 3, listing.steps[0].sql)),
+        ("execute", 1, "BEGIN IMMEDIATE"),
+        *(("run", 1, step.sql) for step in add.steps),
+        ("execute", 1, "COMMIT"),
     ]
-    assert [s.sql for s in mix.steps if s.operation == "execute"] == ["BEGIN IMMEDIATE", "COMMIT"]
-    assert mix.per_operation == 20
-    assert mix.axes["workers"] == ["1", "4"]
+    assert (mix.per_operation, mix.axes["workers"]) == (20, ["1", "4"])
     assert mix.order_decides == ["rows", "checksum"]
-
-
-def test_inserted_rows_go_again_and_what_tables_hold_is_read_back(made: Made) -> None:
-    add = made(SERVICE).scenarios["add"]
+    # inserted rows go again, and what tables hold is read back
     assert add.reset == [
         'DELETE FROM "event" WHERE rowid > 50',
         "UPDATE sqlite_sequence SET seq = 50 WHERE name = 'event'",
     ]
     assert [query.sql.rpartition(" ")[2] for query in add.readback] == ['"event"', '"word"']
     assert add.reset_every == 48, "all that a process does: its documents suffice"
+    # what writes would depend on the machine's pace, were it warmed up by time
+    suite = cases_of(whole.suites["workload"], whole, KNOWN.modes["quick"])
+    assert {case.scenario for case in suite if not case.warmup_ms} == {"add", "start", "mix"}
 
 
 NUMBERS = (
@@ -111,10 +96,12 @@ def checkpoints(database: Path, sql: str, times: int) -> list[int]:
     return [number for number in range(1, times) if salts[number] != salts[number - 1]]
 
 
-def work_of(query: Scenario) -> tuple[int, int]:
-    """Operations of its warm-up, and of a half of what is timed."""
+def work_of(service: Service, text: str) -> tuple[int, int]:
+    """Operations of the warm-up of query `a`, and of a half of what is timed."""
+    query = service.made(text).scenarios["a"]
     assert query.warmup_operations
     assert query.timed_operations
+    assert query.reset_every == query.warmup_operations + query.timed_operations
     return query.warmup_operations, query.timed_operations // 2
 
 
@@ -125,15 +112,14 @@ LARGE_OF = "INSERT INTO document(owner, title, size, body) VALUES (?, '', 0, zer
     "sql", [SMALL, *map(LARGE_OF.format, (3000, 30_000, 100_000, 400_000, 1_500_000, 3_000_000))]
 )
 def test_each_half_of_what_is_timed_has_as_many_checkpoints(
-    made: Made, database: Path, sql: str
+    service: Service, database: Path, sql: str
 ) -> None:
-    query = made(f'[query.a]\nsql = "{sql}"\nparameters = "{NUMBERS}"\n').scenarios["a"]
-    begin, half = work_of(query)
+    text = f'[query.a]\nsql = "{sql}"\nparameters = "{NUMBERS}"\n'
+    begin, half = work_of(service, text)
     reached = checkpoints(database, sql, begin + 2 * half)
     halves = [(number - begin) // half for number in reached]
     assert halves.count(0) == halves.count(1) >= 1
     assert min(halves) < 0, "the log had begun anew before"
-    assert query.reset_every == begin + 2 * half
 
 
 ADD = f"""
@@ -148,11 +134,10 @@ sql = "{LARGE}"
 """
 
 
-def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(made: Made) -> None:
+def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(service: Service) -> None:
     def notes(rows: int) -> list[str]:
         numbers = NUMBERS.replace("4096", str(rows))
-        text = f'{ADD}parameters = "{numbers}"\n'
-        return made(text).scenarios["mix"].notes
+        return service.made(f'{ADD}parameters = "{numbers}"\n').scenarios["mix"].notes
 
     (words,) = notes(64)
     match = re.fullmatch(
@@ -170,12 +155,11 @@ def test_the_mix_says_which_query_needs_more_rows_for_checkpoints(made: Made) ->
     [("", "SELECT id FROM document", 2), ('profile = "durable"\n', NUMBERS, 0.5)],
 )
 def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
-    made: Made, database: Path, above: str, parameters: str, warmups: float
+    service: Service, database: Path, above: str, parameters: str, warmups: float
 ) -> None:
     """Without a sync at each commit, the warm-up is twice as long as what is timed."""
     text = f'{above}[query.a]\nsql = "{LARGE}"\nparameters = "{parameters}"\n'
-    query = made(text).scenarios["a"]
-    begin, half = work_of(query)
+    begin, half = work_of(service, text)
     assert begin == warmups * 2 * half
     assert not checkpoints(database, LARGE, begin + 2 * half)
 
@@ -221,44 +205,39 @@ FAULTY = f'{A}SELECT x"\n[query.b]\nsql = "SELECT y"\n'
         (FAULTY, "my.toml:5: query.b.sql: line 1, column 8"),
     ],
 )
-def test_what_cannot_be_measured_is_told_with_its_line(made: Made, text: str, message: str) -> None:
+def test_what_cannot_be_measured_is_told_with_its_line(
+    service: Service, text: str, message: str
+) -> None:
     with refused(re.escape(message)):
-        made(text)
+        service.made(text)
 
 
-def test_what_the_workload_inserts_may_hold_null(made: Made) -> None:
+def test_what_the_workload_inserts_may_hold_null(service: Service) -> None:
     events = '[query.events]\nsql = "SELECT id, document, at, count(*) AS n FROM event"\n'
     add = '[query.add]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
+    alone, beside = (service.made(text).scenarios["events"] for text in (events, events + add))
     kinds = {"id": "integer", "document": "integer", "at": "integer", "n": "integer"}
-    assert made(events).scenarios["events"].steps[0].columns == kinds
-    beside = made(events + add).scenarios["events"].steps[0].columns
-    assert beside == {**kinds, "at": "integer?", "n": "integer?"}
+    assert alone.steps[0].columns == kinds
+    assert beside.steps[0].columns == {**kinds, "at": "integer?", "n": "integer?"}
 
 
-def test_what_writes_is_not_warmed_up_by_time(made: Made) -> None:
-    """What its process writes would depend on the machine's pace."""
-    whole = made(SERVICE)
-    mode = definitions.load().modes["quick"]
-    suite = cases_of(whole.suites["workload"], whole, mode)
-    assert {case.scenario for case in suite if not case.warmup_ms} == {"add", "start", "mix"}
-
-
-def test_pragmas_of_ones_own_change_the_profile(made: Made) -> None:
-    text = '[pragmas]\nforeign_keys = "ON"\nsynchronous = 1\n'
-    profile = made(f"{text}{READS}").profiles["own"]
-    assert profile.pragmas == [("journal_mode", "WAL"), ("synchronous", 1), ("foreign_keys", "ON")]
-    assert profile.summary == "as normalised, with foreign_keys ON, synchronous 1"
-    assert made(f"{text}{READS}").scenarios["a"].axes["profile"] == ["own"]
+def test_pragmas_of_ones_own_change_the_profile(service: Service) -> None:
+    whole = service.made(f'[pragmas]\nforeign_keys = "ON"\nsynchronous = 1\n{READS}').catalogue
+    own, normalised = (dict(whole.profiles[name].pragmas) for name in ("own", "normalised"))
+    assert own == {**normalised, "synchronous": 1, "foreign_keys": "ON"}
+    summary = whole.profiles["own"].summary
+    assert summary == "as normalised, with foreign_keys ON, synchronous 1"
+    assert whole.scenarios["a"].axes["profile"] == ["own"]
 
 
 # 100 rows of 8 bytes are one answer
 @pytest.mark.parametrize(("bound", "most"), [("BEARABLE", 1000), ("MOST_ANSWERED", 2000)])
 def test_a_slow_query_says_how_many_rows_are_bound(
-    made: Made, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
+    service: Service, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
 ) -> None:
     monkeypatch.setattr(statements, bound, most)
     text = f'{A}SELECT id FROM document WHERE id > ?"\nparameters = [1, 2, 3, 4]\n'
-    spec = made(text).scenarios["a"]
+    spec = service.made(text).scenarios["a"]
     assert spec.steps[0].rows == 2
     few = "It takes so long, or gives so much, that 2 of 4 rows of parameters are bound."
     assert spec.notes == [few]
@@ -287,27 +266,25 @@ WRITES = '[query.a]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
     [(READS, 2, 9, True), (WRITES, 12, 9, True), (WRITES, 11, 9, False), (WRITES, 4, 1, True)],
 )
 def test_a_workload_that_writes_needs_a_copy_for_each_runner(
-    write: Callable[[str], Path],
+    service: Service,
     database: Path,
-    catalog: Catalog,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     text: str,
     free: int,
     runners: int,
     *,
     fits: bool,
 ) -> None:
-    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(service.folder / "toolchain"))
     space = SimpleNamespace(free=free * database.stat().st_size)
     monkeypatch.setattr(shutil, "disk_usage", {fixture.snapshots(): space}.get)
-    file = write(text)
+    file = service.write(text)
     if fits:
-        writing = scenarios.read(file, catalog, runners=runners).planned.writing
+        writing = scenarios.read(file, KNOWN, runners=runners).planned.writing
         assert writing == ["a"] * (text == WRITES)
     else:
         with unfit("12 copies have to fit on the disk"):
-            scenarios.read(file, catalog, runners=runners)
+            scenarios.read(file, KNOWN, runners=runners)
         assert not list(fixture.snapshots().iterdir())
 
 
@@ -318,7 +295,7 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     for name in ("rust", "node"):
         left_out.tool(name)
     clone = Stage(tmp_path, hyperfine_program).real()
-    shutil.copy(paths.ROOT / "docs/workload/app.toml", clone.root / "app.toml")
+    shutil.copy(ROOT / "docs/workload/app.toml", clone.root / "app.toml")
     example_database.write(clone.root / "app.db", 400)
     before = (clone.root / "app.db").read_bytes()
     done = clone.sqlitmus("workload", "app.toml", "-r", "rust", "-r", "node", *BRIEFLY)
@@ -333,31 +310,26 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     assert (clone.root / "app.db").read_bytes() == before
 
 
-def test_the_mix_is_timed_at_each_rate_by_all_workers(made: Made) -> None:
-    whole = made(f"rates = [2000, 50_000]{SERVICE}").scenarios
+def test_the_mix_is_timed_at_each_rate_by_all_workers(service: Service) -> None:
+    whole = service.made(f"rates = [2000, 50_000]{SERVICE}").scenarios
     assert list(whole) == ["read", "list", "add", "start", "mix", "at-2000", "at-50000"]
     slow, fast, mix = whole["at-2000"], whole["at-50000"], whole["mix"]
     assert (slow.group, slow.latencies, slow.fixed) == ("keeping up", True, True)
-    assert slow.steps == mix.steps
-    assert slow.axes["workers"] == ["4"]
+    assert (slow.steps, slow.axes["workers"]) == (mix.steps, ["4"])
     # a round has 20 queries, and each of 4 workers does a quarter of them
     assert [slow.rate, fast.rate] == [2000 / 20 / 4, 50_000 / 20 / 4]
-    assert mix.rate is None
-    assert not mix.latencies
-
-
-def test_without_a_rate_a_limit_has_rounds_timed_one_after_the_other(made: Made) -> None:
-    whole = made(SERVICE.replace("workers = 4", "workers = 4\n[limits]\np99_ms = 5")).scenarios
-    assert list(whole)[-1] == "latency"
-    latency = whole["latency"]
-    assert (latency.group, latency.rate) == ("timed rounds", None)
+    assert (mix.rate, mix.latencies) == (None, False)
+    # without a rate, a limit has rounds timed one after the other
+    limited = service.made(SERVICE.replace("workers = 4", "workers = 4\n[limits]\np99_ms = 5"))
+    *_, (name, latency) = limited.scenarios.items()
+    assert (name, latency.group, latency.rate) == ("latency", "timed rounds", None)
     assert latency.iterations
     assert latency.operations * latency.iterations >= LEAST
 
 
-def test_a_single_query_is_a_mix_of_its_own(made: Made) -> None:
+def test_a_single_query_is_a_mix_of_its_own(service: Service) -> None:
     text = 'rates = [100]\n[query.only]\nsql = "SELECT id FROM document LIMIT 3"\n'
-    assert list(made(text).scenarios) == ["only", "start", "at-100"]
+    assert list(service.made(text).scenarios) == ["only", "start", "at-100"]
 
 
 @pytest.mark.parametrize(("rounds", "most"), [(20, None), (333, 4), (2500, None), (90_000, 64)])

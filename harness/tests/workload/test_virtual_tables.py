@@ -1,20 +1,18 @@
 """A service with full-text search: FTS5 beside its table, kept in step by triggers."""
 
+import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog.definitions import Catalog
 from tests.fakes.clone import Clone
 from tests.refusals import refused
-from tests.workload.making import Workload, make, verified, workload
+from tests.workload.making import Service, verified
 
 pytestmark = pytest.mark.usefixtures("database")
 
-Made = Callable[[str], Workload]
 SCHEMA = """
 CREATE TABLE message(id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);
 CREATE VIRTUAL TABLE found USING fts5(body, content='message', content_rowid='id');
@@ -51,31 +49,25 @@ parameters = [1, 3]
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
+def database(service: Service) -> Path:
     bodies = [f"INSERT INTO message(body) VALUES ('fish {n} in water');" for n in range(8)]
-    return make(tmp_path, "\n".join([SCHEMA, *bodies]))
+    return service.database("\n".join([SCHEMA, *bodies]))
 
 
-@pytest.fixture
-def made(write: Callable[[str], Path], catalog: Catalog) -> Made:
-    """The workload of these queries."""
-    return lambda text: workload(write(text), catalog)
-
-
-def test_searching_and_writing_are_measured(made: Made) -> None:
-    scenarios = made(QUERIES).scenarios
+def test_searching_and_writing_are_measured(service: Service) -> None:
+    scenarios = service.made(QUERIES).scenarios
     assert scenarios["search"].steps[0].columns == {"rowid": "integer", "part": "text?"}
-    assert not scenarios["search"].writes
-    assert not scenarios["near"].writes
+    writing = {name for name, spec in scenarios.items() if spec.writes}
+    assert writing == {"post", "edit", "through", "mix"}
     index, table = scenarios["through"].readback
     assert index.sql == 'SELECT count(*) AS held FROM "found"'
     assert list(table.columns) == ["held", "sum_1", "sum_2", "sum_3"]
 
 
-def test_what_was_inserted_goes_without_damage_to_the_index(made: Made) -> None:
-    made_of = made(QUERIES)
-    post = made_of.scenarios["post"]
-    with closing(sqlite3.connect(made_of.copy, isolation_level=None)) as connection:
+def test_what_was_inserted_goes_without_damage_to_the_index(service: Service) -> None:
+    made = service.made(QUERIES)
+    post = made.scenarios["post"]
+    with closing(sqlite3.connect(made.copy, isolation_level=None)) as connection:
         ranked = "SELECT rowid, rank FROM found WHERE found MATCH 'water' ORDER BY rowid"
         before = connection.execute(ranked).fetchall()
         for _ in range(4):
@@ -87,21 +79,16 @@ def test_what_was_inserted_goes_without_damage_to_the_index(made: Made) -> None:
         connection.execute("INSERT INTO found(found) VALUES ('integrity-check')")
 
 
-def test_an_index_without_a_trigger_for_deletions_goes_before_its_table(
-    database: Path, made: Made
-) -> None:
-    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-        connection.execute("DROP TRIGGER gone")
-    scenarios = made(QUERIES).scenarios
-    deletions = [
-        sql.split()[2] for sql in scenarios["post"].reset if sql.startswith('DELETE FROM "')
-    ]
+def test_an_index_without_a_trigger_for_deletions_goes_before_its_table(service: Service) -> None:
+    service.database("DROP TRIGGER gone")
+    reset = service.made(QUERIES).scenarios["post"].reset
+    deletions = [sql.split()[2] for sql in reset if sql.startswith('DELETE FROM "')]
     assert deletions == ['"found"', '"message"']
 
 
 def test_runners_answer_and_the_copy_is_what_they_wrote(database: Path, clone: Clone) -> None:
     before = database.read_bytes()
-    done = verified(clone, QUERIES)
+    done = verified(clone, "", QUERIES)
     assert done.code == 0, done.err
     outcomes = [line.split() for line in done.out.splitlines()]
     assert {outcome for outcome, *_ in outcomes} == {"ok"}
@@ -120,15 +107,26 @@ reset = [
 """
 
 
-def test_a_reset_may_tend_the_index_and_leaves_the_schema(made: Made) -> None:
-    edit = 'parameters = ["fish and water"]'
-    scenarios = made(QUERIES.replace(edit, f"{edit}{RESETS}")).scenarios
-    assert len(scenarios["edit"].reset) == 5
-    drops = RESETS.replace("INSERT INTO found(found) VALUES ('rebuild')", "DROP TRIGGER gone")
-    with refused(r"my.toml:\d+: query.edit.reset\[2\]: it drops a trigger;"):
-        made(QUERIES.replace(edit, f"{edit}{drops}"))
+EDIT = 'parameters = ["fish and water"]'
 
 
-def test_a_reset_of_what_only_reads_is_told(made: Made) -> None:
-    with refused(r"query.near.reset\[0\]: the query writes to no table"):
-        made(f'{QUERIES}reset = ["DELETE FROM place"]\n')
+def test_a_reset_may_tend_the_index(service: Service) -> None:
+    made = service.made(QUERIES.replace(EDIT, f"{EDIT}{RESETS}"))
+    assert len(made.scenarios["edit"].reset) == 5
+
+
+DROPS = RESETS.replace("INSERT INTO found(found) VALUES ('rebuild')", "DROP TRIGGER gone")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (QUERIES.replace(EDIT, f"{EDIT}{DROPS}"), "query.edit.reset[2]: it drops a trigger;"),
+        (f'{QUERIES}reset = ["DELETE FROM place"]\n', "query.near.reset[0]: the query writes to"),
+    ],
+)
+def test_a_reset_leaves_the_schema_and_undoes_writes(
+    service: Service, text: str, words: str
+) -> None:
+    with refused(rf"my.toml:\d+: {re.escape(words)}"):
+        service.made(text)

@@ -2,20 +2,16 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.workload import parts
 from tests.fakes.clone import Clone
 from tests.refusals import refused
-from tests.workload.making import make, rows_of, verified, workload
+from tests.workload.making import Service, rows_of, verified
 
-Made = Callable[[str], dict[str, Scenario]]
 ODD = """
 CREATE TABLE odd(id INTEGER PRIMARY KEY, a, b, "it's {c}" TEXT);
 INSERT INTO odd VALUES (1, 5, x'00ff', 'é'), (2, 5.5, NULL, ''),
@@ -61,23 +57,6 @@ def test_a_proof_does_not_depend_on_where_rows_lie(odd: sqlite3.Connection) -> N
     assert all(isinstance(value, int) for value in before)
 
 
-STAMPED = """
-CREATE TABLE entry(id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP, body TEXT);
-CREATE TABLE audit(id INTEGER PRIMARY KEY, at REAL);
-CREATE TRIGGER audited AFTER INSERT ON entry BEGIN
-    INSERT INTO audit(at) VALUES (random()); END;
-"""
-
-
-def test_a_clock_in_what_is_written_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(make(tmp_path, STAMPED))) as connection:
-        assert list(parts.proof(connection, "entry").sums) == ["id", "body"]
-    insert = 'sql = "INSERT INTO entry(body) VALUES (?)"\nparameters = ["1", "2", "7", "8"]\n'
-    done = verified(clone, f"[query.add]\n{insert}")
-    assert done.code == 0, done.err
-    assert "ok           add/a" in done.out
-
-
 def test_of_many_rows_the_number_is_compared(
     odd: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,47 +89,29 @@ parameters = [[5, 5], [7, 7]]
 """
 
 
-@pytest.fixture
-def decided(
-    write: Callable[[str], Path], catalog: Catalog, tmp_path: Path
-) -> Callable[[str], parts.Decided]:
-    def of(text: str) -> parts.Decided:
-        make(tmp_path, TEAM)
-        made = workload(write(text), catalog)
-        with closing(sqlite3.connect(made.copy)) as connection:
-            proofs = {table: parts.proof(connection, table) for table in ("post", "room")}
-        return parts.decided_by_order(made.copy, made.scenarios["mix"], proofs)
-
-    return of
-
-
-def test_the_last_writer_of_a_row_is_a_matter_of_order_and_sums_are_not(
-    decided: Callable[[str], parts.Decided],
+@pytest.mark.parametrize(
+    ("text", "sums", "words"),
+    [
+        (
+            POST,
+            {"post": {parts.WHOLE}, "room": {"last", parts.WHOLE}},
+            "With several workers their order decides which row is which of post and last of room: "
+            "that is not compared, all else that was written is.",
+        ),
+        (CLAIM, None, "how many rows are changed"),
+    ],
+)
+def test_what_the_order_of_writers_decides_is_told_and_sums_are_not(
+    service: Service, text: str, sums: dict[str, set[str]] | None, words: str
 ) -> None:
-    by_order = decided(POST)
-    assert by_order.sums == {"post": {parts.WHOLE}, "room": {"last", parts.WHOLE}}
-    assert not by_order.affected
-    assert str(by_order) == (
-        "With several workers their order decides which row is which of post and last of room: "
-        "that is not compared, all else that was written is."
-    )
-
-
-def test_how_many_rows_change_is_a_matter_of_order_where_writers_claim_them(
-    decided: Callable[[str], parts.Decided],
-) -> None:
-    by_order = decided(CLAIM)
-    assert by_order.affected
-    assert "how many rows are changed" in str(by_order)
-
-
-def test_several_writers_of_one_row_are_verified(clone: Clone, tmp_path: Path) -> None:
-    """Nine honest runners were wrong, though all agreed with each other."""
-    make(tmp_path, TEAM)
-    done = verified(clone, POST)
-    assert done.code == 0, done.err
-    assert "ok           mix@workers=2/a" in done.out
-    assert "order decides which row is which of post and last of room" in done.err
+    service.database(TEAM)
+    made = service.made(text)
+    with closing(sqlite3.connect(made.copy)) as connection:
+        proofs = {table: parts.proof(connection, table) for table in ("post", "room")}
+    by_order = parts.decided_by_order(made.copy, made.scenarios["mix"], proofs)
+    assert words in str(by_order)
+    assert by_order.affected == (sums is None)
+    assert sums in (None, by_order.sums)
 
 
 LIKED = """
@@ -180,38 +141,33 @@ sql = "DELETE FROM liked WHERE post = (SELECT min(post) FROM liked)"
 
 
 @pytest.fixture
-def liked(write: Callable[[str], Path], catalog: Catalog, tmp_path: Path) -> Made:
-    make(tmp_path, LIKED)
-    return lambda text: workload(write(text), catalog).scenarios
-
-
-def done_by_a_process(scenario: Scenario) -> int:
-    return (scenario.warmup_operations or 0) + (scenario.timed_operations or 0)
+def liked(service: Service) -> Service:
+    service.database(LIKED)
+    return service
 
 
 @pytest.mark.parametrize("pragma", ["", 'journal_mode = "DELETE"', 'synchronous = "FULL"'])
 def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
-    liked: Made, pragma: str
+    liked: Service, pragma: str
 ) -> None:
-    scenarios = liked(f"{pragma and 'pragmas.'}{pragma}\n{LIKES}")
-    like, unlike = scenarios["like"], scenarios["unlike"]
+    scenarios = liked.made(f"{pragma and 'pragmas.'}{pragma}\n{LIKES}{POP}").scenarios
+    like, unlike, pop = (scenarios[name] for name in ("like", "unlike", "pop"))
     assert [spec.steps[0].given for spec in (like, unlike) if spec.reset] == []
     assert len(rows_of(like.steps[0])) == len({*rows_of(like.steps[0])}) == 64
     assert rows_of(unlike.steps[0]) == [*range(2, 66, 2)]
-    for spec, most in ((like, 64), (unlike, 32), (scenarios["mix"], 16)):
-        assert 0 < done_by_a_process(spec) <= most
+    for spec, least, most in (
+        (like, 1, 64),
+        (unlike, 1, 32),
+        (scenarios["mix"], 1, 16),
+        (pop, 8, 99),
+    ):
+        assert least <= (spec.warmup_operations or 0) + (spec.timed_operations or 0) <= most
         assert 2 * spec.operations <= most, "syncs are counted in twice as many"
-    (note,) = unlike.notes
-    assert note == (
+    assert unlike.notes == [
         "Nothing undoes what it writes (it deletes from liked): on its copy of the database a "
         "process does it 32 times at most. 15 of 64 rows of parameters are left out: at their "
         "turn there is no row to delete, or already one to insert."
-    )
-
-
-def test_a_deletion_without_parameters_is_done_while_it_finds_rows(liked: Made) -> None:
-    pop = liked(POP)["pop"]
-    assert 8 <= done_by_a_process(pop) <= 99
+    ]
     assert pop.steps[0].given is None
     assert "a process does it 99 times at most." in pop.notes[0]
 
@@ -224,24 +180,35 @@ parameters = "SELECT id FROM post"
 
 
 def test_deletions_that_foreign_keys_forbid_are_left_out_where_they_are_checked(
-    liked: Made,
+    liked: Service,
 ) -> None:
-    firsts = [rows_of(liked(f"{pragma}{DROP}")["drop"].steps[0])[0] for pragma in ("", CHECKED)]
-    assert firsts == [1, 100]
+    made = [liked.made(f"{pragma}{DROP}").scenarios["drop"] for pragma in ("", CHECKED)]
+    assert [rows_of(drop.steps[0])[0] for drop in made] == [1, 100]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (POP.replace("= (", "<> ("), "my.toml:2: query.pop: it deletes from liked, so a process "),
+        (POP.replace("= (", "<> ("), ":2: query.pop: it deletes from liked, so a process "),
         (LIKES.replace("unlike]", "unlike]\nweight = 9"), "it 32 times, and a round of the mix "),
-        (f"limits.p99_ms = 5\n{LIKES}", "my.toml:2: limits.p99_ms: it needs 102 rounds of the mix"),
-        (f"rates = [8000]\n{LIKES}", "my.toml:2: rates[0]: it needs 800 rounds of the mix in a"),
+        (f"limits.p99_ms = 5\n{LIKES}", ":2: limits.p99_ms: it needs 102 rounds of the mix"),
+        (f"rates = [8000]\n{LIKES}", ":2: rates[0]: it needs 800 rounds of the mix in a"),
+        *(
+            (f'{LIKES}[check]\nbad = "{check}"\n', f"my.toml:16: check.bad: {words}")
+            for check, words in (
+                ("SELECT post FROM liked", "it finds a row before anything is written"),
+                ("DELETE FROM liked", "it is no query without parameters; write a SELECT"),
+                ("SELECT 1 WHERE 0 = ?", "it is no query without parameters; write a SELECT"),
+                ("SELECT 1 FROM likes", "line 1, column 15: SQLite"),
+            )
+        ),
     ],
 )
-def test_what_cannot_be_done_often_enough_is_told(liked: Made, text: str, message: str) -> None:
+def test_what_cannot_be_done_often_enough_or_checked_is_told(
+    liked: Service, text: str, message: str
+) -> None:
     with refused(re.escape(message)):
-        liked(text)
+        liked.made(text)
 
 
 ONCE = """[check]
@@ -249,25 +216,25 @@ once = "SELECT post, user FROM liked GROUP BY 1, 2 HAVING count(*) > 1"
 """
 
 
-def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked: Made) -> None:
-    scenarios = liked(f"{LIKES}{ONCE}")
+def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked: Service) -> None:
+    scenarios = liked.made(f"{LIKES}{ONCE}").scenarios
     names = ["integrity_check", "foreign_key_check", "once"]
-    assert [*scenarios["mix"].checks] == [*scenarios["unlike"].checks] == names
-    assert scenarios["likes"].checks == {}
+    assert {name: [*spec.checks] for name, spec in scenarios.items() if spec.checks} == {
+        name: names for name in ("like", "unlike", "mix")
+    }
 
 
-@pytest.mark.parametrize(
-    ("check", "words"),
-    [
-        ("SELECT post FROM liked", "it finds a row before anything is written"),
-        ("DELETE FROM liked", "it is no query without parameters; write a SELECT"),
-        ("SELECT 1 WHERE 0 = ?", "it is no query without parameters; write a SELECT"),
-        ("SELECT 1 FROM likes", "says: no such table: likes"),
-    ],
-)
-def test_a_check_that_is_none_is_told_by_its_line(liked: Made, check: str, words: str) -> None:
-    with refused(f"my.toml:16: check.bad: .*{words}"):
-        liked(f'{LIKES}[check]\nbad = "{check}"\n')
+STAMPED = """
+CREATE TABLE entry(id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP, body TEXT);
+CREATE TABLE audit(id INTEGER PRIMARY KEY, at REAL);
+CREATE TRIGGER audited AFTER INSERT ON entry BEGIN
+    INSERT INTO audit(at) VALUES (random()); END;
+"""
+
+
+def test_a_clock_in_what_is_written_is_not_compared(service: Service) -> None:
+    with closing(sqlite3.connect(service.database(STAMPED))) as connection:
+        assert list(parts.proof(connection, "entry").sums) == ["id", "body"]
 
 
 DATED = """workers = 2
@@ -277,20 +244,7 @@ parameters = ["1", "2", "7", "8", "9", "10", "11", "12"]
 [check]
 dated = "SELECT id FROM entry WHERE at < '2000'"
 """
-
-
-@pytest.mark.parametrize("options", [[], ["--show-values"]])
-def test_a_check_finds_what_no_sum_foresees(
-    clone: Clone, tmp_path: Path, options: list[str]
-) -> None:
-    make(tmp_path, STAMPED)
-    done = verified(clone, DATED, *options, behaviour="backdates")
-    assert done.code == 5, done.err
-    assert "check dated finds" in done.out
-    assert "in the database after the process ended, and 0 in the oracle's" in done.out
-    assert ("the first is id 1" in done.out) == bool(options)
-
-
+# what the workload itself breaks makes nobody wrong
 GAPS = """[query.gap]
 sql = "INSERT INTO liked VALUES (?, 3)"
 parameters = "SELECT post FROM liked WHERE post < 65"
@@ -299,11 +253,45 @@ nobody-else = "SELECT post FROM liked WHERE user > 1"
 """
 
 
-def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_path: Path) -> None:
-    make(tmp_path, LIKED)
-    done = verified(clone, GAPS)
-    assert done.code == 0, done.err
-    assert "ok           gap/a" in done.out
+@pytest.mark.parametrize(
+    ("schema", "text", "cell", "words"),
+    [
+        pytest.param(STAMPED, DATED, "add", "", id="a clock in what is written"),
+        pytest.param(LIKED, GAPS, "gap", "", id="a check that the workload itself breaks"),
+        pytest.param(
+            *(TEAM, POST, "mix@workers=2"),
+            "order decides which row is which of post and last of room",
+            id="several writers of one row: nine honest runners were wrong, though all agreed",
+        ),
+        pytest.param(
+            *(TEAM, 'trace = "app.jsonl"\n', "insert-post", ""),
+            id="writes that return rows: no column of theirs was declared",
+        ),
+    ],
+)
+def test_honest_runners_are_right(
+    clone: Clone, schema: str, text: str, cell: str, words: str
+) -> None:
+    post = "INSERT INTO post(room, body) VALUES (?, 'new') RETURNING id, body"
+    lines = [
+        f'{{"sql": "{sql}", "parameters": [{n % 4 + 1}], "operation": "get"}}\n'
+        for n in range(40)
+        for sql in ("SELECT last FROM room WHERE id = ?", post)
+    ]
+    clone.write("app.jsonl", "".join(lines))
+    done = verified(clone, schema, text)
+    assert done.code == 0, done.err + done.out
+    assert f"ok           {cell}/a" in done.out
+    assert words in done.err
+
+
+@pytest.mark.parametrize("options", [[], ["--show-values"]])
+def test_a_check_finds_what_no_sum_foresees(clone: Clone, options: list[str]) -> None:
+    done = verified(clone, STAMPED, DATED, *options, behaviour="backdates")
+    assert done.code == 5, done.err
+    assert "check dated finds" in done.out
+    assert "in the database after the process ended, and 0 in the oracle's" in done.out
+    assert ("the first is id 1" in done.out) == bool(options)
 
 
 @pytest.mark.parametrize(
@@ -314,28 +302,8 @@ def test_what_the_workload_itself_breaks_makes_nobody_wrong(clone: Clone, tmp_pa
         ("deletes-another", {"unlike", "mix"}),
     ],
 )
-def test_what_is_deleted_is_proven(
-    clone: Clone, tmp_path: Path, behaviour: str, wrong: set[str]
-) -> None:
-    make(tmp_path, LIKED)
-    done = verified(clone, LIKES.replace("workers = 2", ""), behaviour=behaviour)
+def test_what_is_deleted_is_proven(clone: Clone, behaviour: str, wrong: set[str]) -> None:
+    done = verified(clone, LIKED, LIKES.replace("workers = 2", ""), behaviour=behaviour)
     outcomes = [line.split() for line in done.out.splitlines()]
     assert {case.partition("/")[0] for outcome, case, *_ in outcomes if outcome == "wrong"} == wrong
     assert {outcome for outcome, *_ in outcomes} <= {"ok", "wrong"}, done.err
-
-
-def test_writes_that_return_rows_are_verified(clone: Clone, tmp_path: Path) -> None:
-    """Every runner was wrong or failed, since no column of theirs was declared."""
-    make(tmp_path, TEAM)
-    post = "INSERT INTO post(room, body) VALUES (?, 'new') RETURNING id, body"
-    clone.write(
-        "app.jsonl",
-        "".join(
-            f'{{"sql": "{sql}", "parameters": [{n % 4 + 1}], "operation": "get"}}\n'
-            for n in range(40)
-            for sql in ("SELECT last FROM room WHERE id = ?", post)
-        ),
-    )
-    done = verified(clone, 'trace = "app.jsonl"\n')
-    assert done.code == 0, done.err + done.out
-    assert "ok           insert-post/a" in done.out
