@@ -111,6 +111,14 @@ def test_users_with_nulls_are_the_users(filled: Path) -> None:
     assert share == pytest.approx([0, 0.25, 0.25, 0.25, 0.25], abs=0.02)
 
 
+def test_a_page_size_is_that_of_the_file(filled: Path) -> None:
+    spec = KNOWN.fixtures["ledger"]
+    small = fixture.ensure("ledger", spec, "s", "delete", filled)
+    large = fixture.ensure("ledger", spec, "s", "wal", filled, page_size=16_384)
+    sizes = [int.from_bytes(file.read_bytes()[16:18], "big") for file in (small, large)]
+    assert sizes == [4096, 16_384]
+
+
 def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
     spec = KNOWN.fixtures["tenants"]
     file = fixture.ensure("tenants", spec, "s", "wal", filled)

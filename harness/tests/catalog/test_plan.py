@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import cases as made
-from sqlitmus.catalog import claims, fixture, plan, presets
+from sqlitmus.catalog import claims, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, spare_of
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
@@ -327,14 +327,6 @@ def test_what_fits_neither_is_not_measured_and_says_why(tried: Trying) -> None:
     beyond = [t for t in tried.advice.trials if t.database == "beyond"]
     assert {t.group for t in beyond} == {"reads", "lists", "scans"}
     assert all(t.reason and not t.base for t in beyond)
-
-
-def test_a_page_size_is_that_of_the_file(tmp_path: Path) -> None:
-    spec = KNOWN.fixtures["ledger"]
-    small = fixture.ensure("ledger", spec, "s", "delete", tmp_path)
-    large = fixture.ensure("ledger", spec, "s", "wal", tmp_path, page_size=16_384)
-    sizes = [int.from_bytes(file.read_bytes()[16:18], "big") for file in (small, large)]
-    assert sizes == [4096, 16_384]
 
 
 FILE_PRESETS = ROOT / "scenarios/presets.toml"
