@@ -133,48 +133,18 @@ def test_each_tenant_has_a_database_with_its_own_row(filled: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: str) -> None:
+def test_a_file_has_its_journal_mode_and_is_used_again(tmp_path: Path, mode: str) -> None:
     file = fixture.ensure("tiny", definition(), "s", mode, tmp_path)
     assert {f.name for f in tmp_path.iterdir()} == {file.name, fixture.beside(file).name}
     assert read(file, "PRAGMA journal_mode") == [[(mode,)]]
+    before = file.stat()
+    assert fixture.ensure("tiny", definition(), "s", mode, tmp_path) == file
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_path: Path) -> None:
-    tiny = definition(files="SELECT id, b FROM t")
-    file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
-    folder = fixture.folder_of(file)
-    rows = {str(key): content for key, content in read(file, "SELECT id, b FROM t")[0]}
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
-    assert fixture.bytes_of_files(file) == 5 * 4096
-    names = {file.name, fixture.beside(file).name, folder.name}
-    assert {path.name for path in tmp_path.iterdir()} == names
-    shutil.rmtree(folder)
-    fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
-
-
-def test_what_goes_away_while_it_is_read_ahead_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_definition_size_or_mode_has_another_name_and_two_builds_are_the_same_bytes(
+    tmp_path: Path,
 ) -> None:
-    file = fixture.ensure("tiny", definition(files="SELECT id, b FROM t"), "s", "wal", tmp_path)
-
-    def free() -> int:
-        shutil.rmtree(fixture.folder_of(file))
-        return 2**30
-
-    monkeypatch.setattr("sqlitmus.machine.system.free_memory", free)
-    fixture.into_page_cache(file, fixture.folder_of(file))
-    assert not fixture.folder_of(file).exists()
-
-
-def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
-    first, second = tmp_path / "1.db", tmp_path / "2.db"
-    for file in (first, second):
-        fixture.build(definition(), "m", "delete", file)
-    assert first.read_bytes() == second.read_bytes()
-
-
-def test_another_definition_size_or_mode_has_another_name() -> None:
     names = {
         fixture.key("tiny", each, size, mode)
         for each in (definition(), definition(seed=2), definition(indexes=[]))
@@ -184,18 +154,34 @@ def test_another_definition_size_or_mode_has_another_name() -> None:
     }
     assert len(names) == 12
     assert all(name.startswith("tiny-") for name in names)
+    first, second = tmp_path / "1.db", tmp_path / "2.db"
+    for file in (first, second):
+        fixture.build(definition(), "m", "delete", file)
+    assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_built_file_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = fixture.ensure("tiny", definition(), "s", "delete", tmp_path)
+def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = definition(files="SELECT id, b FROM t")
+    file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
+    folder = fixture.folder_of(file)
+    rows = {str(key): content for key, content in read(file, "SELECT id, b FROM t")[0]}
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
+    assert fixture.bytes_of_files(file) == 5 * 4096
+    names = {file.name, fixture.beside(file).name, folder.name}
+    assert {path.name for path in tmp_path.iterdir()} == names
 
-    def build(*_: object) -> None:
-        raise AssertionError("built twice")
+    def free() -> int:
+        shutil.rmtree(folder)
+        return 2**30
 
-    monkeypatch.setattr(fixture, "build", build)
-    assert fixture.ensure("tiny", definition(), "s", "delete", tmp_path) == file
-    with pytest.raises(AssertionError, match="built twice"):
-        fixture.ensure("tiny", definition(), "m", "delete", tmp_path)
+    # what goes away while it is read ahead is left out
+    monkeypatch.setattr("sqlitmus.machine.system.free_memory", free)
+    fixture.into_page_cache(file, folder)
+    assert not folder.exists()
+    fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
 
 
 def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> None:
@@ -214,12 +200,11 @@ def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> No
     assert not log.exists()
     fixture.beside(file).unlink()
     assert ensure().read_bytes() == content
+    file.unlink()
+    assert ensure().read_bytes() == content
     changed = f"{file}: this fixture has changed since it was built; it is built again"
     unsealed = f"{file}: nothing tells what this fixture held when it was built; it is built again"
     assert told == [changed, changed, unsealed]
-    file.unlink()
-    assert ensure().read_bytes() == content
-    assert len(told) == 3
 
 
 def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:
@@ -229,9 +214,6 @@ def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
     with refused("unable to open database file"):
         fixture.ensure("tiny", definition(), "s", "delete", tmp_path / "gone")
-
-
-def test_an_unknown_size_is_told() -> None:
     with refused("there is no size xl; expected one of s, m"):
         fixture.rows(definition(), "xl")
 
@@ -250,9 +232,6 @@ def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
     fixture.fresh_copy(source, target)
     assert not left.exists()
     assert target.read_bytes() == source.read_bytes()
-
-
-def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with unfit(r"x\.db: a copy of the fixture cannot be made: No such file"):
         fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
 
@@ -299,35 +278,25 @@ def test_only_a_touched_file_is_read_and_that_once(
     assert read == [file]
 
 
-def test_other_content_of_the_same_size_and_age_is_damage(file: Path) -> None:
+def test_a_seal_tells_what_became_of_a_file(file: Path, tmp_path: Path) -> None:
     before = file.stat()
-    file.write_bytes(b"pagez")
+    file.write_bytes(b"pagez")  # of the same size and age
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert fixture.seal_damage(file) == "changed"
     file.write_bytes(b"pages")
-    assert fixture.seal_damage(file) is None
-
-
-@pytest.mark.parametrize("suffix", ["-wal", "-journal"])
-def test_bytes_in_a_log_are_damage_and_an_empty_one_is_none(file: Path, suffix: str) -> None:
-    log = file.with_name(file.name + suffix)
-    log.touch()
-    assert fixture.seal_damage(file) is None
-    log.write_bytes(b"a page")
-    assert fixture.seal_damage(file) == "changed"
-
-
-def test_a_file_that_is_gone_or_was_never_sealed(file: Path) -> None:
-    fixture.beside(file).write_text("{", "utf-8")
-    assert fixture.seal_damage(file) == "unsealed"
-    file.unlink()
-    assert fixture.seal_damage(file) == "absent"
-
-
-def test_a_seal_is_of_the_content_that_is_told(file: Path, tmp_path: Path) -> None:
+    for log in (file.with_name(f"{file.name}{suffix}") for suffix in ("-wal", "-journal")):
+        log.touch()
+        assert fixture.seal_damage(file) is None
+        log.write_bytes(b"a page")
+        assert fixture.seal_damage(file) == "changed"
+        log.unlink()
     other = tmp_path / "other.db"
     other.write_bytes(b"others")
     fixture.put(file, of=other)
     assert fixture.seal_damage(file) == "changed"
     other.replace(file)
     assert fixture.seal_damage(file) is None
+    fixture.beside(file).write_text("{", "utf-8")
+    assert fixture.seal_damage(file) == "unsealed"
+    file.unlink()
+    assert fixture.seal_damage(file) == "absent"

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from math import gcd
 from pathlib import Path
@@ -29,7 +29,6 @@ from sqlitmus.vocabulary.contract import (
     Job,
     Measure,
     Parameters,
-    Sequence,
     Step,
     Value,
 )
@@ -537,54 +536,39 @@ WRITERS = [name for name, spec in KNOWN.scenarios.items() if spec.writes]
 CHANGES = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
 
 
-def tables(spec: Scenario) -> list[str]:
-    """The SQL that makes the tables of a scenario."""
-    if spec.fixture is None:
-        return [sql for sql in spec.setup if sql.startswith("CREATE")]
-    return KNOWN.fixtures[spec.fixture].tables
-
-
-def touched(connection: sqlite3.Connection, sql: str) -> Iterator[tuple[int, str, str | None]]:
-    """What a statement does: action, table, and the column where it is one's."""
-    seen: list[tuple[int, str, str | None]] = []
+def touched(connection: sqlite3.Connection, sqls: Iterable[str]) -> set[tuple[int, str, str]]:
+    """What statements do: action, table, and the column where it is one's."""
+    seen = set[tuple[int, str, str]]()
 
     def note(action: int, table: str | None, column: str | None, *_where: str | None) -> int:
-        if table is not None:
-            seen.append((action, table, column))
+        seen.add((action, table or "", column or ""))
         return sqlite3.SQLITE_OK
 
     connection.set_authorizer(note)
-    connection.execute(f"EXPLAIN {sql}", (None,) * sql.count("?"))
+    for sql in sqls:
+        connection.execute(f"EXPLAIN {sql}", (None,) * sql.count("?"))
     connection.set_authorizer(None)
-    return iter(seen)
+    return seen
 
 
 def unread(spec: Scenario) -> set[str]:
     """Columns of the tables that the scenario changes and its read-back does not read."""
-    writer = spec.writer.steps if spec.writer else []
     first = {axis: values[0] for axis, values in spec.axes.items()}
+    steps = [*spec.steps, *(spec.writer.steps if spec.writer else [])]
+    made = [sql for sql in spec.setup if sql.startswith("CREATE")]
     with closing(sqlite3.connect(":memory:")) as connection:
-        for sql in tables(spec):
+        for sql in KNOWN.fixtures[spec.fixture].tables if spec.fixture else made:
             connection.execute(sql)
-        changed = {
-            table
-            for step in [*spec.steps, *writer]
-            for action, table, _ in touched(connection, step.text(first))
-            if action in CHANGES
-        }
+        written = touched(connection, (step.text(first) for step in steps))
         columns = {
-            f"{table}.{row[1]}"
-            for table in changed
+            (table, row[1])
+            for table in {table for action, table, _ in written if action in CHANGES}
             for row in connection.execute(f"PRAGMA table_info({table})")
         }
-        read = {
-            f"{table}.{column}"
-            for query in spec.readback
-            for action, table, column in touched(connection, query.sql)
-            if action == sqlite3.SQLITE_READ
-        }
+        back = touched(connection, (query.sql for query in spec.readback))
     assert columns, "it changes nothing"
-    return columns - read
+    read = {(table, column) for action, table, column in back if action == sqlite3.SQLITE_READ}
+    return set(map(".".join, columns - read))
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -605,13 +589,11 @@ SIZE = "m"
 PARTS = 4
 
 
-def perform(
-    connection: sqlite3.Connection, steps: list[Step], numbers: range, sequence: Sequence | None
-) -> None:
+def perform(connection: sqlite3.Connection, job: Job, steps: list[Step], numbers: range) -> None:
     """Some operations, each in a transaction of its own unless its steps begin one."""
+    sequence = job.measure.sequence
     order = sequence.order if sequence else [0]
-    groups = itertools.accumulate(sequence.groups if sequence else [len(steps)])
-    ends = [0, *groups]
+    ends = [0, *itertools.accumulate(sequence.groups if sequence else [len(steps)])]
     begins = any(step.operation == "execute" for step in steps)
     for number in numbers:
         if not begins:
@@ -619,9 +601,9 @@ def perform(
         place = number % len(order)
         nth = order[:place].count(order[place]) if sequence else number
         for step in steps[ends[order[place]] : ends[order[place] + 1]]:
-            rows: list[list[Value]] = step.parameters.rows if step.parameters else [[]]
+            bound: list[list[Value]] = step.parameters.rows if step.parameters else [[]]
             for n in range(nth * step.repeat, (nth + 1) * step.repeat):
-                connection.execute(step.sql, rows[n % len(rows)]).fetchall()
+                connection.execute(step.sql, bound[n % len(bound)]).fetchall()
         if not begins:
             connection.execute("COMMIT")
 
@@ -634,9 +616,8 @@ def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", GROWING)
 def test_no_operation_finds_its_work_done(name: str, fixtures: Path, tmp_path: Path) -> None:
     """Each quarter of the stated work writes about as many pages as the first."""
-    spec = KNOWN.scenarios[name]
+    spec, case = KNOWN.scenarios[name], case_of(name)
     assert spec.fixture
-    case = case_of(name)
     source = fixture.ensure(spec.fixture, KNOWN.fixtures[spec.fixture], SIZE, "wal", fixtures)
     copy = tmp_path / "copy.db"
     fixture.fresh_copy(source, copy)
@@ -652,14 +633,14 @@ def test_no_operation_finds_its_work_done(name: str, fixtures: Path, tmp_path: P
     log = Path(f"{copy}-wal")
     written: list[int] = []
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("PRAGMA wal_autocheckpoint=0")
+        for pragma in ("synchronous=OFF", "wal_autocheckpoint=0"):
+            connection.execute(f"PRAGMA {pragma}")
         for first in range(0, part * (total // part), part):
             if job.reset and first % (job.reset_every or 1) == 0:
                 for sql in job.reset:
                     connection.execute(sql).fetchall()
             assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-            perform(connection, steps, range(first, first + part), job.measure.sequence)
+            perform(connection, job, steps, range(first, first + part))
             written.append(log.stat().st_size)
     assert len(written) >= PARTS
     # trees that grow deeper, and pages that are half empty, take some more or less

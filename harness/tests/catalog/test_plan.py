@@ -258,30 +258,27 @@ def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, Any], probl
         settings(CACHE, setting)
 
 
-def test_a_catalogue_without_the_file_has_the_clones(tmp_path: Path) -> None:
-    assert read(tmp_path) == read()
-
-
 def test_a_group_whose_scenario_the_catalogue_lacks_is_refused_with_its_name() -> None:
     bare = KNOWN.model_copy(update={"scenarios": {"get-const": KNOWN.scenarios["get-const"]}})
     with refused(r"settings.toml: there is no scenario 'get-pk'"):
         trying(settings(CACHE), bare, "node")
 
 
-def test_together_has_what_each_has_once() -> None:
+def test_together_has_what_each_has_once_and_some_bring_those_that_they_rest_on(
+    tmp_path: Path,
+) -> None:
     both = settings(
         CACHE,
         {"name": "more", "pragmas": [["cache_size", -2], ["mmap_size", 1]], "beside": "cache"},
         {"name": "both", "of": ["cache", "more"]},
     ).variants()["both"]
     assert both.pragmas == [("cache_size", -2), ("mmap_size", 1)]
-
-
-def test_only_some_settings_bring_those_that_they_rest_on() -> None:
-    names = [setting.name for setting in only(read(), ["synchronous"]).setting]
+    there = read(tmp_path)
+    assert there == read(), "a catalogue without the file has the clone's"
+    names = [setting.name for setting in only(there, ["synchronous"]).setting]
     assert names == ["journal_mode", "synchronous"]
     with refused(r"no setting 'cache'.*cache_size"):
-        only(read(), ["cache"])
+        only(there, ["cache"])
 
 
 def test_the_clones_settings_are_those_that_were_asked_for_with_their_sources() -> None:
@@ -317,13 +314,10 @@ def test_base_and_new_differ_in_the_setting_alone(tried: Trying) -> None:
     assert not any(case.variant.transaction for case in reading)
 
 
-def test_one_case_of_each_set_has_a_canary(tried: Trying) -> None:
+def test_one_case_of_each_set_has_a_canary_and_what_fits_neither_says_why(tried: Trying) -> None:
     repeated = [case for case, runner in tried.advice.canaries().items() if runner]
     sets = {(t.group, t.database) for t in tried.advice.trials if t.base}
     assert sorted(case.partition("@")[0] for case in repeated) == sorted(map("-".join, sets))
-
-
-def test_what_fits_neither_is_not_measured_and_says_why(tried: Trying) -> None:
     beyond = [t for t in tried.advice.trials if t.database == "beyond"]
     assert {t.group for t in beyond} == {"reads", "lists", "scans"}
     assert all(t.reason and not t.base for t in beyond)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.workload.making import DOCUMENTS, Service
 from tests.workload import making
+from tests.workload.making import DOCUMENTS, Service
 
 
 def make(file: Path, rows: int = 100) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ FROM n;
 INSERT INTO event(document, at) SELECT id, 1000 + id FROM document WHERE id <= 50;
 INSERT INTO word VALUES ('a', 1);
 """
+WORKLOADS = tomllib.loads(Path(__file__).with_name("workloads.toml").read_text("utf-8"))
 Line = dict[str, object] | str
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sqlitmus.workload.statements import LONGEST
 from tests.refusals import refused
-from tests.workload.making import Line, Service, at, rows_of
+from tests.workload.making import WORKLOADS, Line, Service, at, rows_of
 
 pytestmark = pytest.mark.usefixtures("database")
 
@@ -46,41 +46,18 @@ def test_a_limit_that_the_profile_keeps_is_taken(service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "my.toml: a workload has queries, or a trace in their place"),
-        (f'trace = "a"\n{QUERY}', "my.toml: a workload has queries, or a trace in their place"),
-        ("workers = 4\n[query.a]\n", "my.toml:3: query.a: a query has either sql or statements"),
-        ("[query]\n", "my.toml: a workload has queries, or a trace in their place"),
-        ('[query.a]\nsql = ""\n', "my.toml:2: query.a: a query has either sql or statements"),
-        (f"{QUERY}weight = 0\n", "my.toml:4: query.a.weight: Input should be greater than 0"),
-        (
-            f"{QUERY}wieght = 2\n",
-            "my.toml:4: query.a.wieght: there is no such key; correct its name, or take it out",
-        ),
-        (
-            QUERY.replace("a]", '"A b"]'),
-            "my.toml:2: query.A b: a query's name has small letters, digits and dashes, 40 at most",
-        ),
-        (
-            f'profile = "normalized"\n{QUERY}',
-            "my.toml:2: profile: there is no profile 'normalized'; did you mean normalised?",
-        ),
-        (f"rates = [0]\n{QUERY}", "my.toml:2: rates[0]: Input should be greater than 0"),
-        (
-            f'limits.durability = "full"\n{QUERY}',
-            "it is full, and profile normalised sets synchronous NORMAL, which no runner can then",
-        ),
-        (
-            f'[limits]\ndurability = "some"\n{QUERY}',
-            "my.toml:3: limits.durability: Input should be 'full' or 'normal'",
-        ),
-        ("query = ", "my.toml: not TOML: "),
-    ],
+    ("name", "old", "new", "said"),
+    [(name, *fault) for name, of in WORKLOADS.items() for fault in of["wrong"]],
 )
-def test_what_is_wrong_is_told_with_its_line(service: Service, text: str, message: str) -> None:
-    with refused(re.escape(message)):
-        service.made(text)
+def test_what_is_wrong_is_told_with_its_line(
+    service: Service, name: str, old: str, new: str, said: str
+) -> None:
+    if script := WORKLOADS[name].get("database"):
+        service.database(f"DROP TABLE document; {script}")
+    text = WORKLOADS[name]["right"]
+    assert text.count(old) == 1
+    with refused(re.escape(said)):
+        service.made(text.replace(old, new))
 
 
 GET = "SELECT title FROM document WHERE id = ?"
@@ -150,39 +127,40 @@ def test_a_transaction_is_one_query_whoever_is_at_work_beside_it(service: Servic
     }
 
 
-ROLLED = "TRANSACTION TO SAVEPOINT a"
+NESTED = "SAVEPOINT a; 2; SAVEPOINT b; 3; ROLLBACK TO SAVEPOINT a"
 
 
 @pytest.mark.parametrize(
     ("lines", "read", "left_out"),
     [
         (
-            ['SAVEPOINT "a b"', 1, "savepoint B", 2, "release savepoint b", 3, "RELEASE [A B]"],
+            'SAVEPOINT "a b"; 1; savepoint B; 2; release savepoint b; 3; RELEASE [A B]',
             *([("deferred", [[1], [2], [3]])], 0),
         ),
         (
-            [*("BEGIN IMMEDIATE", 1, "SAVEPOINT a", 2, "SAVEPOINT b", 3, "ROLLBACK TO a", 4)]
-            + ["SAVEPOINT a", f"ROLLBACK {ROLLED}", "COMMIT"],
+            f"BEGIN IMMEDIATE; 1; {NESTED}; 4; SAVEPOINT a; ROLLBACK TRANSACTION TO a; COMMIT",
             *([("immediate", [[1], [4]])], 1),
         ),
         (
-            ["SAVEPOINT a", 1, "ROLLBACK TO a", 2, "RELEASE a", "SAVEPOINT a", 3, "COMMIT", 4],
+            "SAVEPOINT a; 1; ROLLBACK TO a; 2; RELEASE a; SAVEPOINT a; 3; COMMIT; 4",
             *([("deferred", [[2], [3]]), ("none", [[4]])], 1),
         ),
         (
-            ["SAVEPOINT a", 1, "SAVEPOINT b", 2, "RELEASE a", 3],
+            "SAVEPOINT a; 1; SAVEPOINT b; 2; RELEASE a; 3",
             *([("deferred", [[1], [2]]), ("none", [[3]])], 0),
         ),
         (
-            ["SAVEPOINT a", 1, "ROLLBACK TO a", "RELEASE a", "SAVEPOINT a", 2, "ROLLBACK", 3],
+            "SAVEPOINT a; 1; ROLLBACK TO a; RELEASE a; SAVEPOINT a; 2; ROLLBACK; 3",
             *([("none", [[3]])], 2),
         ),
     ],
 )
 def test_what_follows_a_savepoint_is_a_part_of_its_transaction_unless_it_is_rolled_back(
-    service: Service, lines: list[str | int], read: list[object], left_out: int
+    service: Service, lines: str, read: list[object], left_out: int
 ) -> None:
-    made = service.queries(*(at(GET, n) if isinstance(n, int) else at(n) for n in lines))
+    """A number is a row that is read."""
+    told = (at(GET, int(line)) if line.isdecimal() else at(line) for line in lines.split("; "))
+    made = service.queries(*told)
     parts = [(query.transaction, query.parts()) for query in made.values()]
     assert [(kind, [row for part in of for row in part.parameters]) for kind, of in parts] == read
     many = "s or parts" if left_out > 1 else " or part"

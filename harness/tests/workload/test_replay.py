@@ -1,6 +1,7 @@
 """A trace as it was recorded: its order, its connections, its times."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import cast
 
 import pytest
@@ -82,7 +83,7 @@ def test_times_are_the_traces_but_for_long_pauses(service: Service) -> None:
     made = service.made("", *many(150, times=True)).scenarios["replay-at-times"]
     assert made.sequence
     times = made.sequence.planned_us
-    gaps = [later - sooner for sooner, later in zip(times, times[1:], strict=False)]
+    gaps = [later - sooner for sooner, later in pairwise(times)]
     assert times[0] == 0
     assert {*gaps[:99], *gaps[100:]} == {1000}
     assert gaps[99] == 20_000

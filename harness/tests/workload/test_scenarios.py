@@ -18,7 +18,7 @@ from sqlitmus.workload.scenarios import LEAST, at_rate
 from tests import left_out
 from tests.faults.stage import Stage
 from tests.known import KNOWN, ROOT
-from tests.refusals import refused, unfit
+from tests.refusals import unfit
 from tests.workload.making import Service
 
 pytestmark = pytest.mark.usefixtures("database")
@@ -48,7 +48,8 @@ def test_each_query_is_a_scenario_beside_the_mix_and_the_start(service: Service)
     whole = service.made(SERVICE).catalogue
     assert {name: spec.group for name, spec in whole.scenarios.items()} == {
         **dict.fromkeys(("read", "list", "add"), "queries"),
-        **{"start": "start-up", "mix": "mix"},
+        "start": "start-up",
+        "mix": "mix",
     }
     reading, listing, add, start, mix = whole.scenarios.values()
     assert (reading.steps[0].operation, listing.steps[0].operation) == ("get", "all")
@@ -165,51 +166,6 @@ def test_where_a_checkpoint_takes_too_many_rows_or_too_long_there_is_none(
 
 
 A = '[query.a]\nsql = "'
-FAULTY = f'{A}SELECT x"\n[query.b]\nsql = "SELECT y"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (f'{A}SELECT id FROM documents"\n', "my.toml:3: query.a.sql: line 1, column 16: SQLite"),
-        (
-            '[query.a]\noperation = "get"\nsql = "DELETE FROM event WHERE id = 1"\n',
-            "my.toml:4: query.a.sql: operation is get, but the statement writes to event; use run",
-        ),
-        (
-            f'{A}DELETE FROM event WHERE id = ?"\nparameters = [1, 2]\n',
-            "my.toml:2: query.a: it deletes from event, so a process can do it 2 times, and 8 are",
-        ),
-        (
-            f'{A}INSERT INTO word VALUES (?, 1)"\nparameters = ["x"]\n',
-            "my.toml:2: query.a: word has no rowid",
-        ),
-        (
-            f'{A}SELECT 1 AS n WHERE 1 = ?"\nparameters = "SELECT id FROM event WHERE id < 0"\n',
-            "my.toml:4: query.a.parameters: the query for parameters finds no row",
-        ),
-        ('[query.mix]\nsql = "SELECT 1 AS n"\n', "my.toml:2: query.mix: mix is the name of a case"),
-        (
-            f"rates = [2000, 300]{SERVICE}",
-            "my.toml:2: rates[1]: 300 queries a second are 15 rounds of the mix, which has 20",
-        ),
-        (
-            f"rates = [2000]{SERVICE.replace('query.read', 'query.at-2000')}",
-            "query.at-2000: at-2000 is the name of a case that is made by itself",
-        ),
-        (
-            f'[pragmas]\nforeign_key = "ON"\n{A}SELECT 1 AS n"\n',
-            "my.toml:3: pragmas.foreign_key: there is no pragma 'foreign_key'; did you mean foreig",
-        ),
-        (FAULTY, "my.toml:3: query.a.sql: line 1, column 8"),
-        (FAULTY, "my.toml:5: query.b.sql: line 1, column 8"),
-    ],
-)
-def test_what_cannot_be_measured_is_told_with_its_line(
-    service: Service, text: str, message: str
-) -> None:
-    with refused(re.escape(message)):
-        service.made(text)
 
 
 def test_what_the_workload_inserts_may_hold_null(service: Service) -> None:

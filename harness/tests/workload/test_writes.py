@@ -1,6 +1,5 @@
 """What proves a workload's writes, and what of that the order of its writers decides."""
 
-import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing
@@ -9,8 +8,7 @@ import pytest
 
 from sqlitmus.workload import parts
 from tests.fakes.clone import Clone
-from tests.refusals import refused
-from tests.workload.making import Service, rows_of, verified
+from tests.workload.making import WORKLOADS, Service, rows_of, verified
 
 ODD = """
 CREATE TABLE odd(id INTEGER PRIMARY KEY, a, b, "it's {c}" TEXT);
@@ -95,8 +93,7 @@ parameters = [[5, 5], [7, 7]]
         (
             POST,
             {"post": {parts.WHOLE}, "room": {"last", parts.WHOLE}},
-            "With several workers their order decides which row is which of post and last of room: "
-            "that is not compared, all else that was written is.",
+            "which row is which of post and last of room: that is not compared, all else that was",
         ),
         (CLAIM, None, "how many rows are changed"),
     ],
@@ -114,27 +111,7 @@ def test_what_the_order_of_writers_decides_is_told_and_sums_are_not(
     assert sums in (None, by_order.sums)
 
 
-LIKED = """
-CREATE TABLE post(id INTEGER PRIMARY KEY);
-CREATE TABLE liked(post INTEGER REFERENCES post(id), user INTEGER, PRIMARY KEY(post, user))
-    WITHOUT ROWID;
-WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200) INSERT INTO post SELECT i FROM n;
-INSERT INTO liked SELECT id, 1 FROM post WHERE id < 100;
-"""
-LIKES = """workers = 2
-[query.likes]
-weight = 4
-sql = "SELECT count(*) AS likes FROM liked WHERE post = ?"
-parameters = "SELECT id FROM post"
-[query.like]
-weight = 3
-transaction = "immediate"
-sql = "INSERT INTO liked VALUES (?, 2)"
-parameters = "SELECT post FROM liked UNION ALL SELECT post FROM liked"
-[query.unlike]
-sql = "DELETE FROM liked WHERE post = ? AND user = 1"
-parameters = "SELECT id FROM post WHERE id % 2 = 0"
-"""
+LIKED, LIKES = (WORKLOADS["liked"][part] for part in ("database", "right"))
 POP = """[query.pop]
 sql = "DELETE FROM liked WHERE post = (SELECT min(post) FROM liked)"
 """
@@ -150,7 +127,8 @@ def liked(service: Service) -> Service:
 def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
     liked: Service, pragma: str
 ) -> None:
-    scenarios = liked.made(f"{pragma and 'pragmas.'}{pragma}\n{LIKES}{POP}").scenarios
+    queries = LIKES.replace("[check]", f"{POP}[check]")
+    scenarios = liked.made(f"{pragma and 'pragmas.'}{pragma}\n{queries}").scenarios
     like, unlike, pop = (scenarios[name] for name in ("like", "unlike", "pop"))
     assert [spec.steps[0].given for spec in (like, unlike) if spec.reset] == []
     assert len(rows_of(like.steps[0])) == len({*rows_of(like.steps[0])}) == 64
@@ -163,11 +141,12 @@ def test_what_nothing_undoes_is_done_with_rows_that_serve_one_after_the_other(
     ):
         assert least <= (spec.warmup_operations or 0) + (spec.timed_operations or 0) <= most
         assert 2 * spec.operations <= most, "syncs are counted in twice as many"
-    assert unlike.notes == [
+    (note,) = unlike.notes
+    assert note == (
         "Nothing undoes what it writes (it deletes from liked): on its copy of the database a "
         "process does it 32 times at most. 15 of 64 rows of parameters are left out: at their "
         "turn there is no row to delete, or already one to insert."
-    ]
+    )
     assert pop.steps[0].given is None
     assert "a process does it 99 times at most." in pop.notes[0]
 
@@ -186,42 +165,11 @@ def test_deletions_that_foreign_keys_forbid_are_left_out_where_they_are_checked(
     assert [rows_of(drop.steps[0])[0] for drop in made] == [1, 100]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (POP.replace("= (", "<> ("), ":2: query.pop: it deletes from liked, so a process "),
-        (LIKES.replace("unlike]", "unlike]\nweight = 9"), "it 32 times, and a round of the mix "),
-        (f"limits.p99_ms = 5\n{LIKES}", ":2: limits.p99_ms: it needs 102 rounds of the mix"),
-        (f"rates = [8000]\n{LIKES}", ":2: rates[0]: it needs 800 rounds of the mix in a"),
-        *(
-            (f'{LIKES}[check]\nbad = "{check}"\n', f"my.toml:16: check.bad: {words}")
-            for check, words in (
-                ("SELECT post FROM liked", "it finds a row before anything is written"),
-                ("DELETE FROM liked", "it is no query without parameters; write a SELECT"),
-                ("SELECT 1 WHERE 0 = ?", "it is no query without parameters; write a SELECT"),
-                ("SELECT 1 FROM likes", "line 1, column 15: SQLite"),
-            )
-        ),
-    ],
-)
-def test_what_cannot_be_done_often_enough_or_checked_is_told(
-    liked: Service, text: str, message: str
-) -> None:
-    with refused(re.escape(message)):
-        liked.made(text)
-
-
-ONCE = """[check]
-once = "SELECT post, user FROM liked GROUP BY 1, 2 HAVING count(*) > 1"
-"""
-
-
 def test_what_writes_is_checked_by_sqlite_and_by_the_workloads_own_queries(liked: Service) -> None:
-    scenarios = liked.made(f"{LIKES}{ONCE}").scenarios
-    names = ["integrity_check", "foreign_key_check", "once"]
-    assert {name: [*spec.checks] for name, spec in scenarios.items() if spec.checks} == {
-        name: names for name in ("like", "unlike", "mix")
-    }
+    scenarios = liked.made(LIKES).scenarios
+    checks = ["integrity_check", "foreign_key_check", "once"]
+    found = {name: [*spec.checks] for name, spec in scenarios.items() if spec.checks}
+    assert found == dict.fromkeys(("like", "unlike", "mix"), checks)
 
 
 STAMPED = """
