@@ -23,15 +23,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.generate import bound, column, pool, pool_of
 from sqlitmus.catalog.scenario import Generator, Parameter, Scenario, ScenarioStep
 from sqlitmus.run.plan.counts import Observed, Turning, allocate, work
-from sqlitmus.vocabulary.contract import (
-    Column,
-    Features,
-    Job,
-    Measure,
-    Parameters,
-    Step,
-    Value,
-)
+from sqlitmus.vocabulary.contract import Features, Job, Parameters, Step, Value
 from tests.fakes.clone import Clone
 from tests.known import KNOWN, case_of, job_of, read
 from tests.refusals import refusal, refused
@@ -219,56 +211,46 @@ def test_what_a_variant_and_a_mode_change() -> None:
     assert (case.walk, case.verified().operations) == (100, 1300)
 
 
-EXECUTES = {"operation": "execute", "sql": "DELETE FROM users"}
-READS_FILE = {
+COLUMN = {"name": "v", "type": "blob"}
+NUMBER = {"types": ["integer"], "rows": [[1]]}
+READS = {
     "operation": "read-file",
-    "parameters": Parameters(types=["text"], rows=[["a"]]),
-    "columns": [Column(name="v", type="blob")],
+    "columns": [COLUMN],
+    "parameters": {"types": ["text"], "rows": [["a"]]},
 }
-NUMBER = Parameters(types=["integer"], rows=[[1]])
+EXECUTES = {"operation": "execute", "sql": "DELETE FROM users"}
+WRITER = {"steps": [EXECUTES], "operations": 1}
+TASKS = {"operations_per_iteration": 1, "event_loop": {"timer_ms": 1, "thread": "main"}}
+BEGINS = "and execute, which can begin one itself"
+ONE_THREAD = "event_loop is of one worker, without share"
 
 
 @pytest.mark.parametrize(
-    ("step", "changes", "words"),
+    ("changes", "words"),
     [
-        (EXECUTES, {"columns": [Column(name="n", type="integer")]}, "returns no columns"),
-        (EXECUTES, {"parameters": NUMBER}, "binds no parameters"),
-        (EXECUTES, {"fails": 1}, "only run can be expected to fail"),
-        (READS_FILE, {"sql": "SELECT 1"}, "those have none"),
-        (READS_FILE, {"parameters": NUMBER}, "one parameter, a text"),
-        (READS_FILE, {"columns": []}, "one column, a blob"),
-        (
-            *(READS_FILE, {"columns": [Column(name="v", type="blob", nullable=True)]}),
-            "that cannot be NULL",
-        ),
+        ({"steps": [EXECUTES | {"columns": [COLUMN]}]}, "returns no columns"),
+        ({"steps": [EXECUTES | {"parameters": NUMBER}]}, "binds no parameters"),
+        ({"steps": [EXECUTES | {"fails": 1}]}, "only run can be expected to fail"),
+        ({"steps": [READS | {"sql": "SELECT 1"}]}, "those have none"),
+        ({"steps": [READS | {"parameters": NUMBER}]}, "one parameter, a text"),
+        ({"steps": [READS | {"columns": []}]}, "one column, a blob"),
+        ({"steps": [READS | {"columns": [COLUMN | {"nullable": True}]}]}, "that cannot be NULL"),
+        ({"transaction": "read"}, BEGINS),
+        ({"transaction": "immediate"}, BEGINS),
+        ({"writer": WRITER | {"transaction": "deferred"}}, BEGINS),
+        ({"measure": TASKS | {"workers": 2}}, ONE_THREAD),
+        ({"measure": TASKS | {"share": {}}}, ONE_THREAD),
     ],
 )
-def test_what_is_executed_has_sql_alone_and_a_file_a_path_and_a_content(
-    step: dict[str, Any], changes: dict[str, Any], words: str
-) -> None:
-    assert Step.model_validate(step)
-    with pytest.raises(ValueError, match=words):
-        Step.model_validate({**step, **changes})
-
-
-def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
-    step = {"operation": "execute", "sql": "BEGIN"}
+def test_a_job_that_contradicts_itself_is_refused(changes: dict[str, Any], words: str) -> None:
     made = job_of("writer-and-readers").model_dump()
-    writer = {"steps": [step], "operations": 1}
-    alone: dict[str, Any] = {**made, "transaction": "none", "steps": [step], "writer": writer}
-    assert Job.model_validate(alone).steps[0].operation == "execute"
-    within = {"writer": {**writer, "transaction": "deferred"}}
-    for changes in ({"transaction": "read"}, {"transaction": "immediate"}, within):
-        with pytest.raises(ValueError, match="and execute, which can begin one itself"):
-            Job.model_validate({**alone, **changes})
-
-
-@pytest.mark.parametrize("more", [{"workers": 2}, {"share": {}}])
-def test_tasks_are_those_of_one_thread_alone(more: dict[str, Any]) -> None:
-    measure = {"operations_per_iteration": 1, "event_loop": {"timer_ms": 1, "thread": "main"}}
-    Measure.model_validate(measure)
-    with pytest.raises(ValueError, match="event_loop is of one worker, without share"):
-        Measure.model_validate({**measure, **more})
+    right = {**made, "transaction": "none", "steps": [EXECUTES, READS], "writer": WRITER}
+    for job in (right, {**right, "measure": TASKS, "writer": None}):
+        assert Job.model_validate(job).steps[0].operation == "execute"
+    if "measure" in changes:
+        right["writer"] = None
+    with pytest.raises(ValueError, match=words):
+        Job.model_validate({**right, **changes})
 
 
 def generator(name: str, **given: Any) -> Generator:
@@ -281,16 +263,17 @@ def parameter(name: str, kind: str = "integer", **given: Any) -> Parameter:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [(5, 5), (0.5, 0.5), ("size", 100), ("size+3", 103), ("size-3", 97), ("size * 2", 200)],
+    [
+        *((5, 5), (0.5, 0.5), ("size", 100), ("size+3", 103), ("size-3", 97), ("size * 2", 200)),
+        *((text, None) for text in ("sizes", "size/2", "3", "", "size-size")),
+    ],
 )
-def test_a_bound_is_a_number_or_an_expression_of_the_size(text: Any, value: float) -> None:
-    assert bound(text, 100) == value
-
-
-@pytest.mark.parametrize("text", ["sizes", "size/2", "3", "", "size-size"])
-def test_another_expression_is_refused(text: str) -> None:
-    with refused(r"is no bound; expected a number, size, size\+n"):
-        bound(text, 100)
+def test_a_bound_is_a_number_or_an_expression_of_the_size(text: Any, value: float | None) -> None:
+    if value is not None:
+        assert bound(text, 100) == value
+    else:
+        with refused(r"is no bound; expected a number, size, size\+n"):
+            bound(text, 100)
 
 
 @pytest.mark.parametrize(

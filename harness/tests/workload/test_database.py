@@ -51,17 +51,7 @@ def test_a_copy_leaves_the_original_and_its_folder_as_they_were(
     assert [file.name for file in copies.iterdir()] == [copy.file.name]
 
 
-def test_what_lies_in_a_log_is_copied_too(database: Path, copies: Path) -> None:
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("INSERT INTO document(id, owner, title) VALUES (1000, 'x', 'y')")
-        connection.commit()
-        main = database.read_bytes()
-        assert rows(snapshot(database, copies).file) == 101
-        assert database.read_bytes() == main
-
-
-def test_a_lock_that_stays_is_told(
+def test_what_lies_in_a_log_is_copied_too_and_a_lock_that_stays_is_told(
     database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own, "PATIENCE_S", 0.05)
@@ -70,7 +60,12 @@ def test_a_lock_that_stays_is_told(
         connection.execute("UPDATE document SET title = title || '!'")
         with refused("app.db: another process holds a lock on it for more than 0.05 s"):
             snapshot(database, copies)
-    assert rows(snapshot(database, copies).file) == 100
+        connection.execute("ROLLBACK")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("INSERT INTO document(id, owner, title) VALUES (1000, 'x', 'y')")
+        main = database.read_bytes()
+        assert rows(snapshot(database, copies).file) == 101
+        assert database.read_bytes() == main
 
 
 @pytest.mark.parametrize(
@@ -97,37 +92,26 @@ def test_what_is_no_database_is_told(
     assert list(copies.iterdir()) == []
 
 
-def test_a_copy_that_does_not_fit_is_not_begun(
-    database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(own, "ROOM", 2**40)
-    with unfit(r"copies have to fit on the disk, .* take fewer rows with --sample"):
-        snapshot(database, copies)
-
-
-def test_a_network_file_system_is_told(
+def test_what_hinders_a_copy_is_told_before(
     database: Path, copies: Path, heard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshot(database, copies, heard.append)
     assert heard == []
-    kinds = {database.parent: "nfs4 on box:/home"}
+    kinds = {database.parent: "nfs4 on box:/home", copies: "cifs on box:/home"}
     monkeypatch.setattr(own, "network", kinds.get)
     snapshot(database, copies, heard.append)
-    (words,) = heard
-    assert words.startswith(f"{database}: it lies on a network file system (nfs4 on box:/home)")
-    kinds[copies] = kinds.pop(database.parent).replace("nfs4", "cifs")
-    snapshot(database, copies, heard.append)
-    assert heard[-1].startswith(f"{copies}: it lies on a network file system (cifs on box:/home)")
-    assert len(heard) == 2
-
-
-def test_a_large_one_is_told_before(
-    database: Path, copies: Path, heard: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert [words.partition(")")[0] for words in heard] == [
+        f"{folder}: it lies on a network file system ({kind}"
+        for folder, kind in ((database, "nfs4 on box:/home"), (copies, "cifs on box:/home"))
+    ]
+    kinds.clear()
     monkeypatch.setattr(own, "_LARGE", 1)
     snapshot(database, copies, heard.append)
     how = "all of it is copied and checked, which takes minutes"
-    assert heard[0].endswith(f"GB: {how}; --sample 100000 takes so many rows of each table")
+    assert heard[2].endswith(f"GB: {how}; --sample 100000 takes so many rows of each table")
+    monkeypatch.setattr(own, "ROOM", 2**40)
+    with unfit(r"copies have to fit on the disk, .* take fewer rows with --sample"):
+        snapshot(database, copies)
 
 
 SCHEMA = """
@@ -275,17 +259,12 @@ def test_of_a_large_table_with_dense_numbers_only_drawn_rows_are_read(
     assert shares == pytest.approx([0.25] * 4, abs=0.06)
 
 
-@pytest.mark.parametrize(
-    ("text", "amount"), [("100000", 100_000), ("100,000", 100_000), ("1%", 0.01), ("0.25", 0.25)]
-)
-def test_an_amount_is_rows_or_a_share(text: str, amount: float) -> None:
-    assert parsed(text) == amount
-
-
-@pytest.mark.parametrize("text", ["", "0", "-1", "many", "1.5", "inf", "nan", "%"])
-def test_what_is_no_amount_is_told(text: str) -> None:
-    with refused("expected rows of each table, such as 100000, or a share"):
-        parsed(text)
+def test_an_amount_is_rows_or_a_share() -> None:
+    amounts = {"100000": 100_000, "100,000": 100_000, "1%": 0.01, "0.25": 0.25}
+    assert {text: parsed(text) for text in amounts} == amounts
+    for text in ("", "0", "-1", "many", "1.5", "inf", "nan", "%"):
+        with refused("expected rows of each table, such as 100000, or a share"):
+            parsed(text)
 
 
 def test_a_schema_may_call_functions_of_json(service: Service, copies: Path) -> None:

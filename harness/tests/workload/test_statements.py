@@ -161,37 +161,28 @@ def test_reals_of_functions_are_compared_as_far_as_sqlites_agree(
 
 
 @pytest.mark.parametrize(
-    ("sql", "written", "order"),
+    ("sql", "written", "order", "bound_by"),
     [
-        ("SELECT ?, ?", "SELECT ?, ?", [0, 1]),
-        ("SELECT :a, ?, @b, :a, ?7, ?", "SELECT ?, ?, ?, ?, ?, ?", [0, 1, 2, 0, 6, 7]),
+        ("SELECT ?, ?", "SELECT ?, ?", [0, 1], []),
+        ("SELECT :a, ?, @b, :a, ?7, ?", "SELECT ?, ?, ?, ?, ?, ?", [0, 1, 2, 0, 6, 7], []),
         (
-            "SELECT 'a:b', a ->> '$.b', [c:d] -- :e\n, $f",
-            "SELECT 'a:b', a ->> '$.b', [c:d] -- :e\n, ?",
+            "SELECT 'a:b', a ->> '$.b', [c:d], $f",
+            "SELECT 'a:b', a ->> '$.b', [c:d], ?",
             [0],
+            ["$f"],
         ),
+        ("SELECT :a -- :e", "SELECT ? -- :e", [0], [":a"]),
+        ("SELECT :a, @b, :a, ':c'", "SELECT ?, ?, ?, ':c'", [0, 1, 0], [":a", "@b", ":a"]),
+        ("SELECT :a, ?1", "SELECT ?, ?", [0, 0], []),
+        ("SELECT :a, @a", "SELECT ?, ?", [0, 1], []),
+        ("SELECT :_a", "SELECT ?", [0], []),
+        ("SELECT 1", "SELECT 1", [], []),
     ],
 )
-def test_parameters_with_names_and_numbers_get_a_place_each(
-    sql: str, written: str, order: list[int]
+def test_each_placeholder_gets_a_value_by_its_place_or_by_a_name_that_every_driver_takes(
+    sql: str, written: str, order: list[int], bound_by: list[str]
 ) -> None:
     assert positional(sql) == (written, order)
-
-
-@pytest.mark.parametrize(
-    ("sql", "bound_by"),
-    [
-        ("SELECT :a, @b, :a, ':c' -- :d", [":a", "@b", ":a"]),
-        ("SELECT :a, ?", []),
-        ("SELECT :a, ?1", []),
-        ("SELECT :a, @a", []),
-        ("SELECT :_a", []),
-        ("SELECT 1", []),
-    ],
-)
-def test_values_are_bound_by_name_where_each_place_has_one_that_every_driver_takes(
-    sql: str, bound_by: list[str]
-) -> None:
     assert names(sql) == bound_by
 
 
@@ -199,15 +190,6 @@ def test_a_value_goes_to_each_place_of_its_name() -> None:
     assert arranged([[1, "a"], [2, "b"]], [1, 0, 1]) == [["a", 1, "a"], ["b", 2, "b"]]
     with pytest.raises(NoPool, match="the SQL has 2 parameters, a row of parameters 1 values"):
         arranged([[1]], [1, 0, 1])
-
-
-def test_a_slow_query_binds_no_more_rows_than_time_allows() -> None:
-    whole = pool([[n] for n in range(64)], 1, distinct=False)
-    assert whole
-    assert bearable(whole, 1.0, 8) == whole
-    few = bearable(whole, BEARABLE / 9, 8)
-    assert few
-    assert few.rows == whole.rows[:8]
 
 
 def test_what_never_ends_is_ended(connection: sqlite3.Connection) -> None:
@@ -252,16 +234,23 @@ def test_a_query_at_random_gives_the_same_rows_for_the_same_seed(
 
 
 def test_rows_fill_a_power_of_two_again_unless_they_are_written() -> None:
-    rows = [[1], [2], [3]]
-    made = [pool(rows, 1, distinct=distinct) for distinct in (False, True)]
+    """Numbers of both kinds are reals, and blobs are hexadecimal."""
+    made = [pool([[1], [2], [3]], 1, distinct=distinct) for distinct in (False, True)]
     assert [each and each.rows for each in made] == [[[1], [2], [3], [1]], [[1], [2]]]
-
-
-def test_numbers_of_both_kinds_are_reals_and_blobs_are_hexadecimal() -> None:
     mixed = pool([[1, b"\xff", 2**60], [0.5, None, 1]], 3, distinct=False)
     assert mixed
     assert mixed.types == ["real", "blob", "integer"]
     assert mixed.rows == [[1.0, "ff", str(2**60)], [0.5, None, 1]]
+    whole = pool([[n] for n in range(64)], 1, distinct=False)
+    assert whole
+    assert bearable(whole, 1.0, 8) == whole
+    few = bearable(whole, BEARABLE / 9, 8)
+    assert few
+    assert few.rows == whole.rows[:8], "no more than time allows"
+    parts = [share(whole, number, 3) for number in range(3)]
+    seen = [row[0] for part in parts if part for row in part.rows]
+    assert len(seen) == len({*seen}) == 48, "steps that share a pool bind no row twice"
+    assert share(whole, 0, 80) == whole, "too short to be shared"
 
 
 @pytest.mark.parametrize(
@@ -293,15 +282,5 @@ def test_a_query_for_parameters_must_give_rows(
 ) -> None:
     with pytest.raises(NoPool, match=message):
         rows_of(sql, connection, "1")
-
-
-def test_rows_with_an_infinity_are_left_out_of_a_querys(connection: sqlite3.Connection) -> None:
-    assert rows_of("SELECT 9e999 AS v UNION ALL SELECT 1.5", connection, "1") == [(1.5,)]
-
-
-def test_steps_that_share_a_pool_bind_no_row_twice() -> None:
-    whole = pool([[n] for n in range(16)], 1, distinct=True)
-    parts = [share(whole, number, 3) for number in range(3)]
-    seen = [row[0] for part in parts if part for row in part.rows]
-    assert len(seen) == len(set(seen)) == 12
-    assert share(whole, 0, 40) == whole, "too short to be shared"
+    finite = "SELECT 9e999 AS v UNION ALL SELECT 1.5"
+    assert rows_of(finite, connection, "1") == [(1.5,)], "an infinity is left out"
