@@ -3,29 +3,26 @@
 import hashlib
 import re
 import shutil
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.catalog import claims
 from sqlitmus.catalog.choose import of_claims
-from sqlitmus.catalog.jobs import work
 from sqlitmus.catalog.published import (
     Claim,
     Evidence,
-    Fact,
     Program,
     figure_problems,
     matching,
     uncertainty,
 )
+from tests.catalog.faulty import FAULTS, faults, plant
 from tests.known import KNOWN, ROOT, RUNNERS, case_of
 from tests.known import read as read_catalogue
 from tests.refusals import refused
 
-FAULTS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text("utf-8"))
-TINY: str = FAULTS["claims/a-arrays.toml"]["right"]
+TINY: str = FAULTS["a-arrays.toml"]["right"]
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +74,17 @@ def test_a_claim_without_any_published_figure_or_reason_is_refused(tmp_path: Pat
         claims_of(tmp_path, text)
     assert ":1: (top level): no row has a published ratio" in str(caught.value)
     assert "no value of get-pk's shape 'no-such'" in str(caught.value), "told at once"
+
+
+@pytest.mark.parametrize(("file", "old", "new", "said"), faults("a-arrays.toml"))
+def test_a_fault_is_told_with_its_place(
+    tmp_path: Path, file: str, old: str, new: str, said: str
+) -> None:
+    target = plant(tmp_path, file, old, new)
+    with refused(re.escape(said)) as caught:
+        claims.read(tmp_path, KNOWN)
+    for line in str(caught.value).splitlines():
+        assert re.match(rf"{re.escape(str(target))}:(\d+| not TOML):", line)
 
 
 def test_all_that_is_wrong_is_told_at_once_each_with_its_line(tmp_path: Path) -> None:
@@ -360,11 +368,11 @@ def test_a_wrong_transcription_is_refused_by_what_the_publication_states(
     assert str(caught.value) == f"{tmp_path}/scenarios/claims/{at}: {problem}; mend the case"
 
 
-def test_a_fact_of_what_no_case_has_names_what_there_is() -> None:
-    fact = Fact(said="two tables", case="get-pk", holds={"tables": 2})
-    ((name, problem),) = fact.differences(work(fact.case, KNOWN))
-    assert name == "tables"
-    assert problem.startswith("get-pk has no such thing; expected binding, columns, database, exec")
+def test_a_fact_of_what_no_case_has_names_what_there_is(tmp_path: Path) -> None:
+    fact = 'facts = [{ said = "two tables", case = "get-pk", holds = { tables = 2 } }]'
+    words = "get-pk has no such thing; expected binding, columns, database, exec"
+    with refused(rf":2: facts\[0\]\.holds\.tables: .*{words}"):
+        claims_of(tmp_path, f"\n{fact}{TINY}")
 
 
 # What these state is nothing that a case could be held to, or is among their `differences`.

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.catalog import claims, presets, settings
 from sqlitmus.catalog.toml import Lines, Place
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK
+from tests.catalog.faulty import FAULTS, faults, plant
 from tests.known import KNOWN, ROOT, RUNNERS, read
 from tests.refusals import refused
 
@@ -74,7 +74,7 @@ def test_every_runner_starts_from_files_that_are_there() -> None:
             assert sources & {core.resolve(), *core.resolve().parents}, name
 
 
-FAULTS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text("utf-8"))
+OF_ALL = [file for file in FAULTS if "/" in file]
 
 
 @pytest.fixture
@@ -89,34 +89,15 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read_part(folder: Path, file: str) -> object:
-    """What a command reads of the catalogue in `folder` that has to do with this file."""
-    if file.startswith("claims"):
-        return claims.read(folder / "claims", KNOWN)
-    if file.startswith("presets"):
-        return presets.read(folder / file, KNOWN)
-    if file.endswith("settings.toml"):
-        return settings.read(folder / "scenarios")
-    return read(folder)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
-    [(file, *fault) for file, of in FAULTS.items() for fault in of["wrong"]],
-)
+@pytest.mark.parametrize(("file", "old", "new", "said"), faults(*OF_ALL))
 def test_a_fault_is_told_with_its_place(
     copy: Path, file: str, old: str, new: str, said: str
 ) -> None:
-    target = copy / file
-    text = FAULTS[file].get("right") or target.read_text("utf-8")
-    assert old in text
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(text.replace(old, new, 1), "utf-8")
+    plant(copy, file, old, new)
     with refused(re.escape(said)) as caught:
-        read_part(copy, file)
+        read(copy)
     for line in str(caught.value).splitlines():
-        # what two files have to do with is told of the later one
-        assert line.startswith(f"{target}:" if target.parent == copy / "claims" else f"{copy}/")
+        assert line.startswith(f"{copy}/"), "what two files have to do with is told of the later"
 
 
 def test_a_file_that_is_no_text_or_cannot_be_read_is_told(copy: Path) -> None:

@@ -19,7 +19,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.catalog import cases, compiled, fixture, generate, jobs
 from sqlitmus.catalog.cases import VERIFIED, PlannedCase, make_case, override_of
-from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.generate import bound, column, pool, pool_of
 from sqlitmus.catalog.scenario import Generator, Parameter, Scenario, ScenarioStep
 from sqlitmus.run.plan.counts import Observed, Turning, allocate, work
@@ -83,19 +82,18 @@ def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
     assert warmups == [KNOWN.modes["quick"].warmup_ms[0] * 10**6, 500_000_000, 0]
 
 
-def with_step(**changes: Any) -> Catalog:
-    """The catalogue with a changed step of `get-pk`."""
+def step_of(features: Features | None = None, mode: str = "measure", **changes: Any) -> Step:
+    """What a job has of the step of `get-pk` with these changes."""
     spec = KNOWN.scenarios["get-pk"]
     steps = [spec.steps[0].model_copy(update=changes)]
-    changed = spec.model_copy(update={"steps": steps})
-    return KNOWN.model_copy(update={"scenarios": {"get-pk": changed}})
+    scenarios = {"get-pk": spec.model_copy(update={"steps": steps})}
+    known = KNOWN.model_copy(update={"scenarios": scenarios})
+    return job_of("get-pk", mode, known, features=features).steps[0]
 
 
 def test_wide_integers_are_read_as_the_runner_can() -> None:
-    known = with_step(wide=True)
     for kinds, manner in ((["number", "bigint"], "bigint"), (["number"], "number")):
-        made = job_of("get-pk", known=known, features=Features(integers=kinds))
-        assert made.steps[0].integers == manner
+        assert step_of(Features(integers=kinds), wide=True).integers == manner
 
 
 def test_values_are_bound_by_name_as_the_axis_says_whatever_the_runner_has() -> None:
@@ -111,18 +109,13 @@ def test_values_are_bound_by_name_as_the_axis_says_whatever_the_runner_has() -> 
 
 def test_without_an_axis_values_are_bound_by_name_where_the_runner_can() -> None:
     rows = Parameters(types=["integer", "text", "integer"], rows=[[1, "a", 1], [2, "b", 2]])
-    known = with_step(
-        sql='SELECT ?, \'?\', "?" FROM (SELECT ? AS "?") WHERE ? -- ?',
-        names=[":b", "$a", ":b"],
-        parameters=[],
-        given=rows,
-    )
+    sql = 'SELECT ?, \'?\', "?" FROM (SELECT ? AS "?") WHERE ? -- ?'
+    changes = {"sql": sql, "names": [":b", "$a", ":b"], "parameters": [], "given": rows}
     placed, named = (
-        job_of("get-pk", known=known, features=Features(bindings=kinds)).steps[0]
+        step_of(Features(bindings=kinds), **changes)
         for kinds in (["positional"], ["positional", "named"])
     )
-    assert (placed.names, placed.parameters) == ([], rows)
-    assert placed.sql == known.scenarios["get-pk"].steps[0].sql
+    assert (placed.names, placed.parameters, placed.sql) == ([], rows, sql)
     assert named.names == [":b", "$a"]
     assert named.sql == 'SELECT :b, \'?\', "?" FROM (SELECT $a AS "?") WHERE :b -- ?'
     assert named.parameters == Parameters(types=["integer", "text"], rows=[[1, "a"], [2, "b"]])
@@ -130,20 +123,14 @@ def test_without_an_axis_values_are_bound_by_name_where_the_runner_can() -> None
 
 @pytest.mark.parametrize(("reals", "answer"), [("digits", "1.851852"), ("types", "real")])
 def test_a_verification_asks_for_what_all_sqlites_agree_on(reals: str, answer: str) -> None:
-    known = with_step(
-        operation="all",
-        sql="SELECT 'a{{b' AS n, 1.5 AS r",
-        columns={"n": "text", "r": "real?"},
-        reals=reals,
-    )
+    sql, columns = "SELECT 'a{{b' AS n, 1.5 AS r", {"n": "text", "r": "real?"}
     timed, verified = (
-        job_of("get-pk", mode, known=known).steps[0] for mode in ("measure", "verify")
+        step_of(mode=mode, operation="all", sql=sql, columns=columns, reals=reals)
+        for mode in ("measure", "verify")
     )
     assert timed.sql == "SELECT 'a{b' AS n, 1.5 AS r"
-    assert [(c.name, c.type, c.nullable) for c in verified.columns] == [
-        ("n", "text", False),
-        ("r", "text", True),
-    ]
+    columns = [(column.name, column.type, column.nullable) for column in verified.columns]
+    assert columns == [("n", "text", False), ("r", "text", True)]
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(verified.sql).fetchall() == [("a{b", answer)]
 

@@ -11,8 +11,8 @@ from sqlitmus.catalog import claims, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, spare_of
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
-from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import AXIS, NONE, SUITE, Settings, Trying, only, read, trying
+from tests.catalog.faulty import faults, plant
 from tests.known import KNOWN, ROOT, case_of
 from tests.refusals import refused
 
@@ -190,7 +190,7 @@ CHANGES: dict[str, Any] = {
     "workers": 7,
     "processes": 7,
     "fixture": "other",
-    "variant": Variant(encoding="UTF-16le"),
+    "variant": case_of("threads@option=immutable").variant,
 }
 
 
@@ -336,6 +336,15 @@ def test_the_clone_has_four_presets_whose_operations_have_names() -> None:
             assert preset.summary
             assert {*preset.calls} <= {*preset.names}
             assert {*preset.calls} <= ids - {*spare_of(KNOWN, suite, mode)}
+
+
+@pytest.mark.parametrize(("file", "old", "new", "said"), faults("presets.toml", "settings.toml"))
+def test_a_fault_is_told_with_its_place(
+    tmp_path: Path, file: str, old: str, new: str, said: str
+) -> None:
+    target = plant(tmp_path, file, old, new)
+    with refused(re.escape(f"{target}{said}")):
+        presets.read(target, KNOWN) if file == "presets.toml" else read(tmp_path)
 
 
 def test_calls_of_the_command_line_stand_first() -> None:

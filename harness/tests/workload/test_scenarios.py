@@ -10,14 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import example_database
-from sqlitmus.catalog import fixture
-from sqlitmus.catalog.cases import cases_of
 from sqlitmus.workload import scenarios, statements
-from sqlitmus.workload.parts import shares
 from sqlitmus.workload.scenarios import LEAST, at_rate
 from tests import left_out
 from tests.faults.stage import Stage
-from tests.known import KNOWN, ROOT
+from tests.known import KNOWN, ROOT, case_of
 from tests.refusals import unfit
 from tests.workload.making import Service
 
@@ -73,8 +70,8 @@ def test_each_query_is_a_scenario_beside_the_mix_and_the_start(service: Service)
     assert [query.sql.rpartition(" ")[2] for query in add.readback] == ['"event"', '"word"']
     assert add.reset_every == 48, "all that a process does: its documents suffice"
     # what writes would depend on the machine's pace, were it warmed up by time
-    suite = cases_of(whole.suites["workload"], whole, KNOWN.modes["quick"])
-    assert {case.scenario for case in suite if not case.warmup_ms} == {"add", "start", "mix"}
+    warm = {name for name in whole.scenarios if case_of(name, whole).warmup_ms}
+    assert warm == {"read", "list"}
 
 
 NUMBERS = (
@@ -178,11 +175,12 @@ def test_what_the_workload_inserts_may_hold_null(service: Service) -> None:
 
 
 def test_pragmas_of_ones_own_change_the_profile(service: Service) -> None:
-    whole = service.made(f'[pragmas]\nforeign_keys = "ON"\nsynchronous = 1\n{READS}').catalogue
-    own, normalised = (dict(whole.profiles[name].pragmas) for name in ("own", "normalised"))
-    assert own == {**normalised, "synchronous": 1, "foreign_keys": "ON"}
+    whole = service.made(f"[pragmas]\nwal_autocheckpoint = 500\nsynchronous = 1\n{READS}").catalogue
+    own, normalised = (whole.profiles[name].pragmas for name in ("own", "normalised"))
+    changed = {**dict(normalised), "synchronous": 1, "wal_autocheckpoint": 500}
+    assert own == [*changed.items()]
     summary = whole.profiles["own"].summary
-    assert summary == "as normalised, with foreign_keys ON, synchronous 1"
+    assert summary == "as normalised, with wal_autocheckpoint 500, synchronous 1"
     assert whole.scenarios["a"].axes["profile"] == ["own"]
 
 
@@ -203,14 +201,20 @@ def test_a_slow_query_says_how_many_rows_are_bound(
     ("weights", "parts"),
     [
         ([80, 15, 5], [16, 3, 1]),
-        ([1], [1]),
         ([0.8, 0.15, 0.05], [80, 15, 5]),
         ([1000, 1], [100, 1]),
         ([1 / 3, 1 / 3, 1 / 3], [33, 33, 33]),
     ],
 )
-def test_weights_become_small_whole_parts(weights: list[float], parts: list[int]) -> None:
-    assert shares(weights) == parts
+def test_weights_become_small_whole_parts(
+    service: Service, weights: list[float], parts: list[int]
+) -> None:
+    queries = [
+        f'[query.q{n}]\nweight = {weight}\nsql = "SELECT {n} AS n"\n'
+        for n, weight in enumerate(weights)
+    ]
+    mix = service.made("\n".join(queries)).scenarios["mix"]
+    assert [step.repeat for step in mix.steps] == parts
 
 
 READS = '[query.a]\nsql = "SELECT id FROM document"\n'
@@ -233,7 +237,7 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(service.folder / "toolchain"))
     space = SimpleNamespace(free=free * database.stat().st_size)
-    monkeypatch.setattr(shutil, "disk_usage", {fixture.snapshots(): space}.get)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: space)
     file = service.write(text)
     if fits:
         writing = scenarios.read(file, KNOWN, runners=runners).planned.writing
@@ -241,7 +245,7 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
     else:
         with unfit("12 copies have to fit on the disk"):
             scenarios.read(file, KNOWN, runners=runners)
-        assert not list(fixture.snapshots().iterdir())
+        assert not [*(service.folder / "toolchain").rglob("*.db")]
 
 
 BRIEFLY = ("--mode", "smoke", "--blocks", "2")  # without a pilot
