@@ -16,11 +16,9 @@ def faults(*files: str) -> list[tuple[str, str, str, str]]:
 
 def plant(folder: Path, file: str, old: str, new: str) -> Path:
     """The file in `folder`, that of the table or of the clone, with `new` instead of `old`."""
-    known = ROOT / "scenarios" / file
-    text = FAULTS[file].get("right") or (
-        folder / file if (folder / file).exists() else known
-    ).read_text("utf-8")
-    assert old in text
     target = folder / file
+    source = target if target.exists() else ROOT / "scenarios" / file
+    text = FAULTS[file].get("right") or source.read_text("utf-8")
+    assert old in text
     target.write_text(text.replace(old, new, 1), "utf-8")
     return target

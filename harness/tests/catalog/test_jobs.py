@@ -110,9 +110,10 @@ def test_values_are_bound_by_name_as_the_axis_says_whatever_the_runner_has() -> 
 def test_without_an_axis_values_are_bound_by_name_where_the_runner_can() -> None:
     rows = Parameters(types=["integer", "text", "integer"], rows=[[1, "a", 1], [2, "b", 2]])
     sql = 'SELECT ?, \'?\', "?" FROM (SELECT ? AS "?") WHERE ? -- ?'
-    changes = {"sql": sql, "names": [":b", "$a", ":b"], "parameters": [], "given": rows}
     placed, named = (
-        step_of(Features(bindings=kinds), **changes)
+        step_of(
+            Features(bindings=kinds), sql=sql, names=[":b", "$a", ":b"], parameters=[], given=rows
+        )
         for kinds in (["positional"], ["positional", "named"])
     )
     assert (placed.names, placed.parameters, placed.sql) == ([], rows, sql)

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +32,7 @@ INSERT INTO event(document, at) SELECT id, 1000 + id FROM document WHERE id <= 5
 INSERT INTO word VALUES ('a', 1);
 """
 WORKLOADS = tomllib.loads(Path(__file__).with_name("workloads.toml").read_text("utf-8"))
-Line = dict[str, object] | str
+Line = Mapping[str, object] | str
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,11 +181,12 @@ def test_what_is_rolled_back_and_what_is_rare_is_left_out_and_told(service: Serv
 def test_a_long_trace_gives_rows_from_all_of_it(service: Service) -> None:
     made = service.queries(*(at(GET, number) for number in range(5 * LONGEST)))
     (get,) = made["select-document"].parts()
-    ids = [row[0] for row in get.parameters if isinstance(row, list)]
-    assert len({*ids}) == LONGEST
-    assert ids == sorted(ids, key=int)
+    bound = [row[0] for row in get.parameters if isinstance(row, list)]
+    ids = [value for value in bound if isinstance(value, int)]
+    assert len(ids) == LONGEST
+    assert ids == sorted(ids)
     assert ids[0] == 0
-    assert int(ids[-1]) > 0.95 * 5 * LONGEST
+    assert ids[-1] > 0.95 * 5 * LONGEST
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,12 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
     fits: bool,
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(service.folder / "toolchain"))
-    space = SimpleNamespace(free=free * database.stat().st_size)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: space)
+    size = database.stat().st_size
+
+    def usage(_: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=free * size)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
     file = service.write(text)
     if fits:
         writing = scenarios.read(file, KNOWN, runners=runners).planned.writing
