@@ -27,7 +27,9 @@ def cells(
     reference: str | None = None,
 ) -> dict[str, list[str]]:
     _, mode = mode_of(KNOWN, suite, None)
-    return choose(KNOWN, suite, mode, [*cases], [*runners], [*filters], reference)[1]
+    chosen, found = choose(KNOWN, suite, mode, [*cases], [*runners], [*filters], reference)
+    assert [case.id for case in chosen] == list(found)
+    return found
 
 
 def all_runners(found: dict[str, list[str]]) -> set[str]:

@@ -26,7 +26,7 @@ CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NU
 CREATE TABLE word(word TEXT PRIMARY KEY, hits INTEGER NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = 7;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {rows})
-INSERT INTO document SELECT i, 'owner-' || i % 7, 'Title ' || i, iif(i % 10, i / 2.0, NULL), x'07'
+INSERT INTO document SELECT i, 'owner-' || (i % 7), 'Title ' || i, iif(i % 10, i / 2.0, NULL), x'07'
 FROM n;
 INSERT INTO event(document, at) SELECT id, 1000 + id FROM document WHERE id <= 50;
 INSERT INTO word VALUES ('a', 1);
