@@ -1,6 +1,8 @@
 """The command line within this process."""
 
+import os
 import shlex
+import signal
 import sys
 import tomllib
 from collections.abc import Callable
@@ -30,10 +32,14 @@ def with_mode(clone: Clone, name: str, of: str = "standard") -> None:
 REFUSED = tomllib.loads(data("refused.toml"))
 
 
-def refusals(table: str) -> pytest.MarkDecorator:
-    """A test for each row of `refused.toml`'s table: words that are typed, what is said of them."""
-    rows = [(shlex.split(typed), message) for typed, message in REFUSED[table].items()]
-    return pytest.mark.parametrize(("typed", "message"), rows, ids=REFUSED[table])
+def check_refusals(table: str, call: Call, *, begins: bool = True, **places: object) -> None:
+    """Each row of `refused.toml`'s table: words that are typed, and how the refusal begins, or what
+    is said somewhere."""
+    for typed, message in REFUSED[table].items():
+        done = call(*shlex.split(typed.format(**places)))
+        assert (done.code, done.out) == (2, ""), (typed, done)
+        told = done.err.startswith(f"sqlitmus: {message}") if begins else message in done.err
+        assert told, (typed, done.err)
 
 
 def sqlitmus(
@@ -48,3 +54,14 @@ def sqlitmus(
     out, err = capsys.readouterr()
     assert isinstance(ended.value.code, int)
     return Done(ended.value.code, out, err)
+
+
+def ctrl_c(name: str, number: int, times: int = 1) -> Callable[[str, int], None]:
+    """For a desk: Ctrl-C comes while that runner is measured for so-manieth time."""
+
+    def interrupt(runner: str, measured: int) -> None:
+        if (runner, measured) == (name, number):
+            for _ in range(times):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    return interrupt

@@ -5,23 +5,24 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqlitmus.machine import system
-from sqlitmus.results import machines
-from sqlitmus.run.processes.process import Timing
-from tests.cli.calling import Call, data, refusals, together, with_mode
+from tests.cli.calling import Call, check_refusals, data, together, with_mode
 from tests.fakes.clone import Clone, Done, long_enough
 from tests.fakes.instant import Desk, Pace, even, jitter
 from tests.machines.folders import ask
 from tests.render.printing import opened
 
 CLAIM = data("claim.toml")
+FILE = "scenarios/claims/a-faster.toml"
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12", "--explain")
 
 
@@ -29,7 +30,7 @@ OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12", "--explain")
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("old", "new", "other"):
         catalogue.runner(name)
-    catalogue.write("scenarios/claims/a-faster.toml", CLAIM)
+    catalogue.write(FILE, CLAIM)
     with_mode(catalogue, "claims")
     monkeypatch.setattr("sqlitmus.vocabulary.paths.SCENARIOS", catalogue.root / "scenarios")
     made = Desk.make(catalogue, monkeypatch)
@@ -43,7 +44,9 @@ def claims(at_desk: Call) -> Call:
     return partial(at_desk, "claims")
 
 
-def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
+def test_a_claim_is_measured_and_judged_and_rendered_again(
+    desk: Desk, claims: Call, at_desk: Call
+) -> None:
     done = claims("faster", *OPTIONS)
     assert done.code == 0, done.err
     assert "1 figure decides 1 published claim: reproduced." in done.out
@@ -52,14 +55,16 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert "report: CLONE/results/STAMP-claims/report.html" in done.err
     run = desk.clone.latest()
     assert {sample.runner for sample in run.samples()} == {"old", "new"}
-    report = machines.load((run.path / "summary.json").read_bytes())
+    report = desk.clone.summary()
     assert report.kind == "claims"
     assert report.claims[0].counts == {"reproduced": 1}
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
+    (desk.clone.root / FILE).unlink()
+    again = at_desk("report", run.path, "--format", "text")
+    assert (again.code, again.out) == (0, done.out)
 
 
-def test_with_key_the_rows_that_decide_a_claim_are_measured(desk: Desk, claims: Call) -> None:
-    more = """
+MORE = """
 [[groups]]
 title = "all(): times as fast"
 metric = "steady"
@@ -73,11 +78,18 @@ metric = "steady"
 cases = ["all"]
 runners = ["old"]
 """
-    desk.clone.write("scenarios/claims/a-faster.toml", CLAIM + more)
-    assert claims("faster", "--key", *OPTIONS).code == 0
+
+
+def test_with_key_the_rows_that_decide_a_claim_are_measured(desk: Desk, claims: Call) -> None:
+    desk.clone.write(FILE, CLAIM + MORE)
+    desk.clone.write("scenarios/claims/b-again.toml", CLAIM)
+    done = claims("faster", "again", "--key", *OPTIONS)
+    assert done.code == 0, done.err
+    assert "  faster: 2 cells, about " in done.err
+    assert "  again: nothing of its own to measure" in done.err
     report = desk.clone.summary()
     assert [case.id for case in report.cases] == ["get"]
-    (claim,) = report.claims
+    claim, _ = report.claims
     assert [row.name for group in claim.groups for row in group.rows] == ["a row", "a build"]
     assert claim.counts == {"reproduced": 1}
 
@@ -98,7 +110,7 @@ def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_find
 ) -> None:
     with_mode(desk.clone, "claims", mode)
     new = 'new = { case = "get", runner = "new" }'
-    desk.clone.replace("scenarios/claims/a-faster.toml", new, new.replace("get", other))
+    desk.clone.replace(FILE, new, new.replace("get", other))
     desk.instant.paces |= {"old": even(5000, "old"), "new": even(1000, "new")}
     assert claims("faster", "--size", "s", "--blocks", "1").code == 0
     counts = desk.clone.latest().plan().counts
@@ -111,19 +123,13 @@ def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_find
     assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused
 
 
-def test_a_plan_says_what_claims_take_and_starts_nothing(
-    desk: Desk, claims: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_says_what_claims_take_and_starts_nothing(desk: Desk, claims: Call) -> None:
     for starting in ("catalog.runners.describe", "run.session.run"):
-        monkeypatch.setattr(f"sqlitmus.{starting}", None)
+        desk.monkeypatch.setattr(f"sqlitmus.{starting}", None)
     done = claims("faster", "--plan", *OPTIONS)
     assert (done.code, done.err) == (0, "")
-    rows = [line.split() for line in done.out.splitlines()]
-    assert [row[:2] for row in rows if row[:1] in (["new"], ["old"], ["all"])] == [
-        ["old", "1"],
-        ["new", "1"],
-        ["all", "2"],
-    ]
+    rows = dict(re.findall(r"^ *(new|old|all) +(\d+) ", done.out, re.MULTILINE))
+    assert rows == {"old": "1", "new": "1", "all": "2"}
     assert not (desk.clone.root / "results").exists()
 
 
@@ -154,8 +160,7 @@ PLANTED = [
 def test_a_planted_claim_gets_the_word_of_its_truth(
     desk: Desk, claims: Call, share: float, noise: float, word: str
 ) -> None:
-    file = "scenarios/claims/a-faster.toml"
-    desk.clone.replace(file, 'published = 1.2, said = "+20 %"', 'published = 1.24, said = "+24 %"')
+    desk.clone.replace(FILE, 'published = 1.2, said = "+20 %"', 'published = 1.24, said = "+24 %"')
     desk.instant.paces |= {"old": repeating(share, noise), "new": even(1000, "new")}
     done = claims("faster", *OPTIONS)
     assert done.code == 0, done.err
@@ -194,152 +199,101 @@ prints = ""
 [evidence.programs.old]"""
 
 
+Beside = Callable[[float], str]
+
+
 @pytest.fixture
-def beside(desk: Desk) -> Callable[[float], str]:
+def beside(desk: Desk) -> Beside:
     """Pins a program of authors that finds the old one so many times as slow; its folder."""
-    file = "scenarios/claims/a-faster.toml"
-    desk.clone.replace(file, "\n[lessons]", EVIDENCE)
-    desk.clone.replace(file, 'said = "+20 %"', 'said = "+20 %", theirs = ["old", "new"]')
+    desk.clone.replace(FILE, "\n[lessons]", EVIDENCE)
+    desk.clone.replace(FILE, 'said = "+20 %"', 'said = "+20 %", theirs = ["old", "new"]')
     desk.clone.write("theirs/bench.js", SCRIPT)
 
     def give(ratio: float) -> str:
         runs = count()
 
-        def run(command: list[str], folder: Path, log: Path) -> Timing:
+        def run(command: list[str], folder: Path, log: Path) -> Any:
             assert (folder / "bench.js").read_text("utf-8") == SCRIPT
             times = {"old": 1000 * ratio, "new": 1000}
             ns = times[command[-1]] * jitter(command[-1], next(runs))
             log.write_text(f"took {ns:.1f} ns", "utf-8")
-            return Timing(5, 4, 1, 0)
+            return replace(unstarted(command, folder, log), exit_code=0)
 
-        desk.instant.author = run
+        unstarted, desk.instant.author = desk.instant.author, run
         return str(desk.clone.root / "theirs")
 
     return give
 
 
-def test_the_authors_own_program_stands_beside_ours(
-    desk: Desk, claims: Call, beside: Callable[[float], str]
-) -> None:
-    done = claims("faster", *OPTIONS, "--source", beside(1.2))
+def row_of(desk: Desk, claims: Call, *options: str) -> tuple[Any, str]:
+    """The last row of the claim in a run, and what was printed."""
+    done = claims("faster", *OPTIONS, *options)
     assert done.code == 0, done.err
-    (row,) = desk.clone.summary().claims[0].groups[0].rows
-    assert row.theirs is not None
-    assert row.theirs.value == pytest.approx(1.2, rel=0.01)
-    assert not row.disagrees
-    assert "Not the same work" not in done.out
-    assert "--source CLONE/theirs" in " ".join(done.out.split())
+    *_, row = desk.clone.summary().claims[0].groups[0].rows
+    return row, " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("ratio", [0.6, 1.2, 2.4])
+def test_the_authors_own_program_stands_beside_ours_and_catches_a_wrong_transcription(
+    desk: Desk, claims: Call, beside: Beside, ratio: float
+) -> None:
+    """Half the text, or another binding: ours gives 1.2, theirs does not."""
+    row, words = row_of(desk, claims, "--source", beside(ratio))
+    assert row.theirs.value == pytest.approx(ratio, rel=0.01)
+    assert "--source CLONE/theirs" in words
+    assert row.disagrees == ("Not the same work" in words) == (ratio != 1.2)
+    if row.disagrees:
+        assert "1 figure decides 1 published claim: not the same work." in words
+        assert re.search(rf"a row: the authors' own programs give {ratio}\d*\u00d7", words)
+        assert words.index("Not the same work") < words.index("Outcome")
 
 
 def test_what_no_runner_can_test_is_judged_by_the_authors_own_programs(
-    desk: Desk, claims: Call, beside: Callable[[float], str]
+    desk: Desk, claims: Call, beside: Beside
 ) -> None:
     folder = beside(1.2)
     absent = '"old", "new"], key = true, untestable = "no runner speaks to it"'
-    file = "scenarios/claims/a-faster.toml"
-    desk.clone.replace(file, '"old", "new"], key = true', absent)
-    desk.clone.replace(file, "rows = [", 'rows = [{ name = "ours", values = {} }, ')
-    done = claims("faster", *OPTIONS, "--source", folder)
-    assert done.code == 0, done.err
-    _, row = desk.clone.summary().claims[0].groups[0].rows
+    desk.clone.replace(FILE, '"old", "new"], key = true', absent)
+    desk.clone.replace(FILE, "rows = [", 'rows = [{ name = "ours", values = {} }, ')
+    row, _ = row_of(desk, claims, "--source", folder)
     assert row.ratio == row.theirs
-    assert row.ratio is not None
     assert row.ratio.value == pytest.approx(1.2, rel=0.01)
     assert (row.verdict, row.base) == ("reproduced", "authors/old")
     assert row.reason == "by the authors' programs, since no runner speaks to it"
-    assert claims("faster", *OPTIONS).code == 0
-    _, row = desk.clone.summary().claims[0].groups[0].rows
+    row, words = row_of(desk, claims, "--label", "alone")
     assert (row.verdict, row.ratio) == ("not testable here", None)
     assert (row.reason, row.no_theirs) == ("no runner speaks to it", "not run: give --source")
+    assert row.no_theirs in words
+    desk.clone.write("theirs/bench.js", "something else")
+    before = len(desk.instant.measured)
+    done = claims("faster", *OPTIONS, "--source", folder)
+    assert (done.code, "bench.js is another than that of abababa" in done.err) == (2, True)
+    assert len(desk.instant.measured) == before
 
 
 def test_programs_that_need_a_version_which_cannot_be_had_are_left_out(
-    desk: Desk, claims: Call, beside: Callable[[float], str]
+    desk: Desk, claims: Call, beside: Beside
 ) -> None:
     folder = beside(1.2)
-    file = "scenarios/claims/a-faster.toml"
-    desk.clone.replace(file, "[evidence.programs.old]", VERSION)
-    desk.clone.replace(file, '["{python}", "bench.js", "old"]', '["{first}", "bench.js", "old"]')
-    desk.clone.replace(file, '["{python}", "bench.js", "new"]', '["{first}", "bench.js", "new"]')
-    done = claims("faster", *OPTIONS, "--source", folder)
-    assert done.code == 0, done.err
-    (row,) = desk.clone.summary().claims[0].groups[0].rows
+    desk.clone.replace(FILE, "[evidence.programs.old]", VERSION)
+    for name in ("old", "new"):
+        program = f'"bench.js", "{name}"]'
+        desk.clone.replace(FILE, f'["{{python}}", {program}', f'["{{first}}", {program}')
+    row, _ = row_of(desk, claims, "--source", folder)
     assert row.verdict == "reproduced"
     assert row.no_theirs == "not run: a program that it needs is missing"
 
 
-@pytest.mark.parametrize("ratio", [0.6, 2.4])
-def test_a_wrong_transcription_is_caught_by_the_authors_own_program(
-    claims: Call, beside: Callable[[float], str], ratio: float
-) -> None:
-    """Half the text, or another binding: ours gives 1.2, theirs does not."""
-    done = claims("faster", *OPTIONS, "--source", beside(ratio))
-    assert done.code == 0, done.err
-    words = " ".join(done.out.split())
-    assert "1 figure decides 1 published claim: not the same work." in words
-    assert re.search(rf"a row: the authors' own programs give {ratio}\d*\u00d7", words)
-    assert words.index("Not the same work") < words.index("Outcome")
+def test_what_cannot_be_asked_is_exit_2(claims: Call) -> None:
+    check_refusals("claims", claims, begins=False)
 
 
-def test_without_their_folder_the_column_says_how_to_run_it(
-    claims: Call, beside: Callable[[float], str]
-) -> None:
-    beside(1.2)
-    assert "not run: give --source" in " ".join(claims("faster", *OPTIONS).out.split())
-
-
-def test_a_folder_of_something_else_is_refused_before_anything_runs(
-    desk: Desk, claims: Call, beside: Callable[[float], str]
-) -> None:
-    folder = beside(1.2)
-    desk.clone.write("theirs/bench.js", "something else")
-    done = claims("faster", *OPTIONS, "--source", folder)
-    assert done.code == 2
-    assert "bench.js is another than that of abababa" in done.err
-    assert not (desk.clone.root / "results").exists()
-
-
-def test_a_claims_run_is_rendered_again_from_its_folder(
-    desk: Desk, claims: Call, at_desk: Call
-) -> None:
-    done = claims(*OPTIONS, "-q")
-    (desk.clone.root / "scenarios/claims/a-faster.toml").unlink()
-    path = str(desk.clone.latest().path)
-    again = at_desk("report", path, "--format", "text")
-    assert (again.code, again.out) == (0, done.out)
-
-
-def test_the_list_measures_nothing(desk: Desk, claims: Call) -> None:
+def test_claims_are_listed_and_begun_and_nothing_is_measured(desk: Desk, claims: Call) -> None:
     done = claims("--list")
-    assert done.code == 0
-    assert "faster" in done.out
-    assert json.loads(claims("--list", "--json").out) == [
-        {
-            "claim": "faster",
-            "title": "The new one is faster",
-            "source": "A post",
-            "rows": 1,
-            "cells": 2,
-        }
-    ]
-    assert not (desk.clone.root / "results").exists()
+    assert (done.code, "faster" in done.out) == (0, True)
+    listed = {"claim": "faster", "title": "The new one is faster", "source": "A post"}
+    assert json.loads(claims("--list", "--json").out) == [{**listed, "rows": 1, "cells": 2}]
 
-
-@refusals("claims")
-def test_what_cannot_be_asked_is_exit_2(claims: Call, typed: list[str], message: str) -> None:
-    done = claims(*typed)
-    assert done.code == 2
-    assert message in done.err
-
-
-def test_a_broken_claim_is_named(desk: Desk, claims: Call) -> None:
-    desk.clone.replace("scenarios/claims/a-faster.toml", 'runner = "old"', 'runner = "odd"')
-    done = claims()
-    assert done.code == 2
-    assert "a-faster.toml:20: groups[0].rows[0]: there is no runner 'odd'" in done.err
-
-
-def test_a_new_claim_begins_as_a_file_that_says_what_to_fill(desk: Desk, claims: Call) -> None:
     done = claims("new", "quicker")
     assert done.code == 0
     assert "b-quicker.toml: fill in what is empty, then: ./just claims quicker" in done.out
@@ -348,24 +302,20 @@ def test_a_new_claim_begins_as_a_file_that_says_what_to_fill(desk: Desk, claims:
     assert claims("faster", "--list").code == 0, "the others can still be asked for"
     assert "b-quicker.toml is the claim quicker already" in claims("new", "quicker").err
     assert "new takes one name" in claims("new").err
+
+    desk.clone.replace(FILE, 'runner = "old"', 'runner = "odd"')
+    done = claims("faster")
+    assert done.code == 2
+    assert "a-faster.toml:20: groups[0].rows[0]: there is no runner 'odd'" in done.err
     assert not (desk.clone.root / "results").exists()
 
 
-def test_the_run_says_what_each_claim_costs(desk: Desk, claims: Call) -> None:
-    desk.clone.write("scenarios/claims/b-again.toml", CLAIM)
-    done = claims(*OPTIONS)
-    assert "  faster: 2 cells, about " in done.err
-    assert "  again: nothing of its own to measure" in done.err
-
-
 def test_a_budget_never_leaves_fewer_blocks_than_a_word_needs(desk: Desk, claims: Call) -> None:
-    done = claims("--size", "s", "--seed", "3", "--time-budget", "0.001s")
-    assert "the time budget allows 0 blocks; 10 are the fewest that give a word" in done.err
-    assert desk.clone.latest().plan().blocks == 10
-    again = ("--label", "again", "-q")
-    done = claims("--size", "s", "--seed", "3", "--time-budget", "0.001s", *again)
+    done = claims("--size", "s", "--seed", "3", "--time-budget", "0.001s", "-q")
     assert done.code == 0, done.err
-    assert "the time budget allows 0 blocks" in done.err, "it is said aloud"
+    told = "the time budget allows 0 blocks; 10 are the fewest that give a word"
+    assert told in done.err, "it is said aloud"
+    assert desk.clone.latest().plan().blocks == 10
 
 
 def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
@@ -376,7 +326,7 @@ def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
     lost = f'[[groups]]\ntitle = "Lost"\nmetric = "steady"\nrows = [{row}]\n'
     title = CLAIM[:groups].replace("The new one is faster", "The old one is lost")
     desk.clone.write("scenarios/claims/b-lost.toml", f'contradicts = "faster"\n{title}{lost}')
-    desk.clone.write("scenarios/claims/a-faster.toml", f'contradicts = "lost"\n{CLAIM}')
+    desk.clone.write(FILE, f'contradicts = "lost"\n{CLAIM}')
     done = claims(*OPTIONS, "-q")
     assert done.code == 0, done.err
     assert re.search(r"\nlost .* ∅ not testable  ", done.out)
@@ -418,42 +368,39 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
     assert done.code == 0, done.err
     assert "starts" in done.out
     path = shared.latest().path
-    told = [json.loads(record) for (record,) in ask(path, "SELECT record FROM detail")]
-    assert len(told) == 2 * (3 + 1)  # a canary for the scenario
-    for one in told:
-        assert (one["launch"]["processes"], one["launch"]["pins"]) == (2, [int(pin)] * 2)
-        assert len(one["launch"]["skew_us"]) == len(one["launch"]["start_spread_us"]) == 3
-        assert min(one["launch"]["skew_us"]) > 0
-    report = machines.load((path / "summary.json").read_bytes())
-    places = report.claims[0].rankings[0].places
+    launches = [
+        json.loads(record)["launch"] for (record,) in ask(path, "SELECT record FROM detail")
+    ]
+    assert len(launches) == 2 * (3 + 1)  # a canary for the scenario
+    for launch in launches:
+        assert (launch["processes"], launch["pins"]) == (2, [int(pin)] * 2)
+        assert len(launch["skew_us"]) == len(launch["start_spread_us"]) == 3
+        assert min(launch["skew_us"]) > 0
+    places = shared.summary().claims[0].rankings[0].places
     assert {place.runner for place in places} == {"honest", "odd"}
     assert all(place.skew and place.load.voluntary is not None for place in places)
     page = opened((path / "report.html").read_text("utf-8"))
     assert '<th scope="col" class="n">starts apart</th>' in page
 
 
+ALONE = {
+    "hangs-before-barrier": "process 1 of 2: not ready for iteration 1 of 4 within {} s; all are "
+    "killed",
+    "crashes-at-barrier": "process 1 of 2: ended with exit code 3 before iteration 2 of 4",
+}
+
+
 @together
-@pytest.mark.parametrize(
-    ("behaviour", "said"),
-    [
-        (
-            "hangs-before-barrier",
-            "process 1 of 2: not ready for iteration 1 of 4 within {} s; all are killed",
-        ),
-        ("crashes-at-barrier", "process 1 of 2: ended with exit code 3 before iteration 2 of 4"),
-    ],
-)
+@pytest.mark.parametrize("behaviour", ALONE)
 def test_a_process_that_leaves_the_others_alone_fails_its_cell(
-    shared: Clone, behaviour: str, said: str
+    shared: Clone, behaviour: str
 ) -> None:
     shared.runner("odd", behaviour)
 
     def attempt(timeout_s: float) -> tuple[str, Done] | None:
-        given = ("--size", "s", "--blocks", "2", "--timeout", f"{timeout_s:g}")
-        done, failure = (
-            shared.sqlitmus("claims", *given, "--explain"),
-            said.format(f"{timeout_s:g}"),
-        )
+        given = ("--size", "s", "--blocks", "2", "--timeout", f"{timeout_s:g}", "--explain")
+        done = shared.sqlitmus("claims", *given)
+        failure = ALONE[behaviour].format(f"{timeout_s:g}")
         in_time = failure in done.err and shared.outcomes()["honest"] == "ok"
         return (failure, done) if in_time else None
 
@@ -472,6 +419,10 @@ def test_a_process_that_leaves_the_others_alone_fails_its_cell(
 @together
 def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) -> None:
     shared.runner("odd")
+    done = shared.sqlitmus("claims", "--size", "s", "--pins", "0,4096")
+    assert done.code == 2
+    assert "pin 4096: there is no such processor, or this process may not use it" in done.err
+    assert shared.pids() == [], "it measures nothing"
     text = SHARED.replace('published_on = "8 cores"', 'published_on = "8 cores"\npins = 1')
     shared.write("scenarios/claims/a-shared.toml", text)
     first = system.allowed()[0]
@@ -481,12 +432,3 @@ def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) 
         assert shared.latest().plan().pins == pins
         said = f"processes pinned to {first if pins else 'no processor'}"
         assert said in " ".join(done.out.split())
-
-
-@together
-def test_a_pin_to_no_processor_measures_nothing(shared: Clone) -> None:
-    shared.runner("odd")
-    done = shared.sqlitmus("claims", "--size", "s", "--pins", "0,4096")
-    assert done.code == 2
-    assert "pin 4096: there is no such processor, or this process may not use it" in done.err
-    assert shared.pids() == []

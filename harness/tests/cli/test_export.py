@@ -1,4 +1,4 @@
-"""`export` as a user calls it, on a run directory."""
+"""`export` as a user calls it, on a run directory; and runs of a catalogue of one's own."""
 
 import json
 import shutil
@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.analysis import analyse, load
-from sqlitmus.cli.export import reports_of
-from sqlitmus.export.formats import export_of
-from sqlitmus.store.folder import point_latest
 from tests.analysis.runs import Json, checks, plan, write
-from tests.cli.calling import Call, data, refusals
+from tests.cli.calling import Call, check_refusals, data
 from tests.export.reading import read
 from tests.fakes.clone import Clone
 from tests.machines.merged_runs import Directory
@@ -25,9 +21,10 @@ def run_of(of: Json, folder: Path) -> Path:
     return write(folder, of, verify=verified)
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return run_of(plan(machine="linux-x64"), tmp_path / "run")
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nothing is written into it."""
+    return run_of(plan(machine="linux-x64"), tmp_path_factory.mktemp("results") / "run")
 
 
 @pytest.fixture
@@ -35,27 +32,25 @@ def export(call: Call) -> Call:
     return partial(call, "export")
 
 
-def test_csv_is_the_default_and_comes_back_as_the_run_was(export: Call, run: Path) -> None:
+def test_csv_is_the_default_and_holds_the_rows_that_json_does(export: Call, run: Path) -> None:
     done = export(run)
     assert (done.code, done.err) == (0, "")
-    found = read(done.out)
-    assert found == export_of([("linux-x64", analyse(load(run), None))]).rows
-    assert found[1].reason == "=bun:sqlite has\nno such shape"
+    rows = read(done.out)
+    found = json.loads(export(run, "--format", "json").out)
+    assert [row.model_dump(mode="json") for row in rows] == found["rows"]
+    assert [machine["name"] for machine in found["machines"]] == ["linux-x64"]
+    assert rows[1].reason == "=bun:sqlite has\nno such shape"
     assert '"\'=bun:sqlite has\nno such shape"' in done.out
+    found = json.loads(export(run, "--format", "json", "--reference", "bun").out)
+    assert {row["reference"] for row in found["rows"]} == {"bun"}
 
 
 def test_the_newest_run_is_the_default(
     export: Call, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    point_latest(run)
+    (run.parent / "latest").symlink_to(run.name)
     monkeypatch.setattr("sqlitmus.vocabulary.paths.RESULTS", run.parent)
     assert export().out == export(run).out != ""
-
-
-def test_another_reference(export: Call, run: Path) -> None:
-    found = json.loads(export(run, "--format", "json", "--reference", "bun").out)
-    assert {row["reference"] for row in found["rows"]} == {"bun"}
-    assert found["machines"][0]["name"] == "linux-x64"
 
 
 @pytest.mark.parametrize("format_", ["bmf", "gha-benchmark"])
@@ -81,17 +76,13 @@ def test_a_file_holds_what_stdout_would(export: Call, run: Path, tmp_path: Path)
     assert file.read_text("utf-8") == export(run, "-o", "-").out
 
 
-def test_a_run_without_a_machines_name_is_unnamed(tmp_path: Path) -> None:
-    assert [name for name, _ in reports_of(run_of(plan(), tmp_path), None)] == ["unnamed"]
+def test_a_run_without_a_machines_name_is_unnamed(export: Call, tmp_path: Path) -> None:
+    rows = read(export(run_of(plan(), tmp_path / "run")).out)
+    assert {row.machine for row in rows} == {"unnamed"}
 
 
-@refusals("export")
-def test_what_cannot_be_had_is_told(
-    export: Call, run: Path, typed: list[str], message: str
-) -> None:
-    done = export(run, *typed)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"sqlitmus: {message}")
+def test_what_cannot_be_had_is_told(export: Call, run: Path) -> None:
+    check_refusals("export", partial(export, run))
 
 
 def test_a_folder_that_is_no_run_is_told(export: Call, tmp_path: Path) -> None:
@@ -106,17 +97,14 @@ def test_a_merged_directory_has_rows_of_each_machine(export: Call, tmp_path: Pat
     merged.add("macos-arm64", kind="macos-arm64", architecture="arm64", ratios={"bun": 0.5})
     merged.write()
     rows = read(export(merged.path).out)
-    assert list(dict.fromkeys(row.machine for row in rows)) == [
-        "linux-x64",
-        "macos-arm64",
-    ]
+    assert list(dict.fromkeys(row.machine for row in rows)) == ["linux-x64", "macos-arm64"]
     halved = next(row for row in rows if (row.machine, row.runner) == ("macos-arm64", "bun"))
     assert halved.ratio == pytest.approx(0.5, rel=0.05)
 
 
-BARE = data("mine.toml")
-CASE = ("--case", "mine@workers=2", "--size", "s")
 ONE = ("--case", "mine", "--size", "s")
+SMOKE = ("run", *ONE, "--mode", "smoke")
+PRESETS = "scenarios/presets.toml"
 
 
 @pytest.fixture
@@ -124,35 +112,35 @@ def bare(clone: Clone) -> Clone:
     """A catalogue with a scenario, a fixture and a runner, and nothing else."""
     for name in ("profiles", "modes", "suites", "tiny"):
         (clone.root / f"scenarios/{name}.toml").unlink()
-    clone.write("scenarios/mine.toml", BARE)
+    clone.write("scenarios/mine.toml", data("mine.toml"))
     clone.runner("a")
     return clone
 
 
-def test_modes_profiles_and_suites_are_inherited(bare: Clone) -> None:
-    done = bare.sqlitmus("run", *CASE, "--mode", "smoke")
+def test_modes_and_profiles_are_inherited(bare: Clone) -> None:
+    done = bare.sqlitmus(*SMOKE, "--case", "mine@workers=2")
     assert done.code == 0, done.err
-    (case,) = bare.latest().plan().cases
-    assert case.workers == 2
+    one, case = bare.latest().plan().cases
+    assert (one.workers, case.workers) == (1, 2)
     assert case.journal_mode == "wal"
     assert case.notes == [
         "It chooses no profile, so every connection gets the pragmas of `normalised`."
     ]
 
 
-def test_an_inherited_suite_has_the_scenarios_that_are_there(bare: Clone) -> None:
+def test_suites_and_runners_are_those_of_the_clone_and_its_own(bare: Clone) -> None:
     done = bare.sqlitmus("verify", "--suite", "smoke", "--size", "s")
     assert done.out.splitlines() == ["ok           mine/a", "ok           mine/python"]
-
-
-def test_its_runners_are_added_to_the_clones(bare: Clone) -> None:
     (bare.root / "runners/python/runner.toml").unlink()
     done = bare.sqlitmus("verify", *ONE, "-r", "a", "-r", "python", "-r", "node")
     assert done.out.splitlines() == ["ok           mine/python", "ok           mine/a"]
     assert done.err.startswith("node: missing: ")
 
 
-def test_runners_alone_answer_the_clones_scenarios(bare: Clone) -> None:
+def test_a_list_of_nothing_says_so_unless_there_is_no_folder_of_scenarios(bare: Clone) -> None:
+    (bare.root / "scenarios/mine.toml").unlink()
+    done = bare.sqlitmus("list")
+    assert (done.code, done.out, done.err) == (0, "there are none\n", "")
     for name in ("scenarios", "fixtures", "runners/python"):
         shutil.rmtree(bare.root / name)
     done = bare.sqlitmus("list")
@@ -160,33 +148,19 @@ def test_runners_alone_answer_the_clones_scenarios(bare: Clone) -> None:
     assert "get-pk" in done.out
 
 
-def test_a_list_of_nothing_says_so(bare: Clone) -> None:
-    (bare.root / "scenarios/mine.toml").unlink()
-    done = bare.sqlitmus("list")
-    assert (done.code, done.out, done.err) == (0, "there are none\n", "")
-
-
-PRESET = '[mine]\ntitle = "mine"\nsummary = "all of it"\ncalls = { %s = 10 }\n'
-
-
-def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
+def test_its_own_presets_decide_its_runs_unless_calls_are_given(bare: Clone) -> None:
     bare.runner("b")
-    bare.write("scenarios/presets.toml", PRESET % "mine")
-    done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
-    assert done.code == 0, done.err
-    assert "For mine, too few blocks for a verdict: 1 of 10." in done.out
-
-
-def test_a_preset_of_a_case_that_is_not_there_is_refused(bare: Clone) -> None:
-    bare.write("scenarios/presets.toml", PRESET % "yours")
-    done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
+    preset = '[mine]\ntitle = "mine"\nsummary = "all of it"\ncalls = { %s = 10 }\n'
+    bare.write(PRESETS, preset % "yours")
+    done = bare.sqlitmus(*SMOKE)
     assert done.code == 2
     assert "presets.toml:4: mine.calls.yours: there is no scenario 'yours'" in done.err
-
-
-def test_calls_on_the_command_line_stand_in_front(bare: Clone) -> None:
-    bare.runner("b")
-    done = bare.sqlitmus("run", *ONE, "--mode", "smoke", "--weights", "mine=2")
+    bare.write(PRESETS, preset % "mine")
+    done = bare.sqlitmus(*SMOKE)
+    assert done.code == 0, done.err
+    assert "For mine, too few blocks for a verdict: 1 of 10." in done.out
+    (bare.root / PRESETS).unlink()
+    done = bare.sqlitmus(*SMOKE, "--weights", "mine=2", "--label", "weights")
     assert done.code == 0, done.err
     assert "For your calls, too few blocks for a verdict" in done.out
     done = bare.sqlitmus("report", "--format", "md", "--out", "-")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,35 +13,32 @@ from hypothesis import strategies as st
 from sqlitmus.catalog.plan import MOST
 from sqlitmus.run.plan import planning
 from sqlitmus.run.processes.progress import Progress
-from sqlitmus.store.file import FILE, LOGS, RENDERED
-from sqlitmus.store.folder import latest, point_latest
-from sqlitmus.vocabulary import paths
 from tests.analysis import runs
 from tests.cli.calling import Call
+from tests.fakes.instant import Desk
 from tests.faults.folders import DRIVES
 from tests.machines import folders
-from tests.refusals import refused, unfit
+from tests.refusals import refused
 
-NAMES = (FILE, f"{FILE}-wal", f"{FILE}-shm", *RENDERED, LOGS)
+RUNNERS = ("a",)
+NAMES = ("run.sqlite", "run.sqlite-wal", "run.sqlite-shm", "report.html", "summary.json", "logs")
 
 
 @pytest.mark.parametrize("command", ["report", "export", "compare", "run --resume"])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_link_under_any_name_is_refused(
-    call: Call, tmp_path: Path, command: str, name: str
-) -> None:
-    run, diary = folders.write(tmp_path / "run"), tmp_path / "diary.txt"
+def test_a_link_under_any_name_is_refused(call: Call, tmp_path: Path, command: str) -> None:
+    diary = tmp_path / "diary.txt"
     diary.write_text("my diary, without a line end")
-    if name == LOGS:
-        (run / name).rename(tmp_path / "moved")
-    (run / name).unlink(missing_ok=True)
-    (run / name).symlink_to(diary)
     others = [folders.write(tmp_path / "other")] if command == "compare" else []
-    done = call(*command.split(), *others, run)
-    assert done.code == 2
-    assert f"{run / name} is a link or no f" in done.err
+    for name in NAMES:
+        run = folders.write(tmp_path / f"with-{name}")
+        if name == "logs":
+            (run / name).rename(tmp_path / "moved")
+        (run / name).unlink(missing_ok=True)
+        (run / name).symlink_to(diary)
+        done = call(*command.split(), *others, run)
+        assert (done.code, done.out) == (2, "")
+        assert f"{run / name} is a link or no f" in done.err
     assert diary.read_text() == "my diary, without a line end"
-    assert done.out == ""
 
 
 @pytest.mark.parametrize(("key", "most"), MOST.items())
@@ -61,23 +59,25 @@ def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, 
     assert f"plan: $.{key}: {most + 1} is more than {most:,}, the most that" in done.err
 
 
-def test_latest_leads_nowhere_else(tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    run = folders.write(results / "run")
-    point_latest(run)
-    assert latest(results) == run
-    (results / "latest").unlink()
-    (results / "latest").symlink_to(folders.write(tmp_path / "elsewhere"))
-    with refused(r"leads elsewhere, to .*; name the run that you"):
-        latest(results)
-    (results / "latest").unlink()
-    (results / "latest").write_text("../elsewhere\n")
-    with refused("leads elsewhere"):
-        latest(results)
-    (results / "latest").unlink()
-    (results / "latest").mkdir()
-    with unfit("cannot be made to point at the newest run: Is a directory"):
-        point_latest(run)
+def test_latest_leads_nowhere_else(desk: Desk, at_desk: Call) -> None:
+    run = ("run", "--size", "s", "--blocks", "1", "-q")
+    assert at_desk(*run).code == 0
+    assert at_desk("report").code == 0
+    latest = desk.clone.root / "results/latest"
+    latest.unlink()
+    latest.symlink_to(folders.write(desk.clone.root / "elsewhere"))
+    done = at_desk("report")
+    assert done.code == 2
+    assert re.search(r"leads elsewhere, to .*; name the run that you", done.err)
+    latest.unlink()
+    latest.write_text("../elsewhere\n")
+    done = at_desk("report")
+    assert (done.code, "leads elsewhere" in done.err) == (2, True)
+    latest.unlink()
+    latest.mkdir()
+    done = at_desk(*run, "--label", "again")
+    assert done.code == 3
+    assert "cannot be made to point at the newest run: Is a directory" in done.err
 
 
 def test_programs_are_started_that_the_user_named_here(
@@ -85,12 +85,12 @@ def test_programs_are_started_that_the_user_named_here(
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
     subjects = ["node@24.1.0", "rust+threading=serialized", "node=/opt/node"]
-    planning.check_programs(paths.ROOT, subjects[:2], force=False)
+    planning.check_programs(tmp_path, subjects[:2], force=False)
     with refused("would start node=/opt/node, which no run begun on this"):
-        planning.check_programs(paths.ROOT, subjects, force=False)
-    planning.check_programs(paths.ROOT, subjects, force=True)
+        planning.check_programs(tmp_path, subjects, force=False)
+    planning.check_programs(tmp_path, subjects, force=True)
     planning.remember(subjects)
-    planning.check_programs(paths.ROOT, subjects, force=False)
+    planning.check_programs(tmp_path, subjects, force=False)
 
 
 STAIN = "\x1b[2J\x1b]0;x\x07\x9b31m\r\x00\x7f\u202e\u2066\u200f\ufeff|'\""
@@ -98,10 +98,10 @@ STAIN = "\x1b[2J\x1b]0;x\x07\x9b31m\r\x00\x7f\u202e\u2066\u200f\ufeff|'\""
 STAYS = re.compile(
     r"ok|failed|wrong|suite|none|runner|floor|steady|reads|total|\d{4}-.*|driver|[0-9a-f]{16,}|w?al|canary"
 )
-FORMATS = [
-    *(("report", name) for name in ("html", "md", "json", "text")),
-    *(("export", name) for name in ("csv", "json", "markdown", "bmf", "gha-benchmark")),
-]
+FORMATS = {
+    "report": ("html", "md", "json", "text"),
+    "export": ("csv", "json", "markdown", "bmf", "gha-benchmark"),
+}
 
 
 def stained(value: Any, *, keys: bool = True) -> Any:
@@ -138,50 +138,28 @@ def stained_run(folder: Path) -> Path:
     )
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return stained_run(tmp_path / "run")
-
-
-@pytest.mark.parametrize(("command", "format_"), FORMATS)
-def test_no_format_of_a_run(call: Call, run: Path, command: str, format_: str) -> None:
-    done = call(command, run, "--format", format_, "--out", "-")
-    assert done.code == 0, done.err
-    assert "SQL" in done.out or command == "export"
-    assert not DRIVES.search(done.out + done.err)
-
-
-def test_no_sentence_of_a_refusal(call: Call, run: Path) -> None:
-    done = call("report", run, "--reference", "nobody")
-    assert done.code == 2
-    assert "?[2J" in done.err
-    assert not DRIVES.search(done.out + done.err)
-
-
-def test_no_format_of_a_comparison(call: Call, run: Path, tmp_path: Path) -> None:
-    other = stained_run(tmp_path / "other")
+def test_nothing_that_a_command_prints_drives_a_terminal(call: Call, tmp_path: Path) -> None:
+    run, other = stained_run(tmp_path / "run"), stained_run(tmp_path / "other")
+    for command, formats in FORMATS.items():
+        for format_ in formats:
+            done = call(command, run, "--format", format_, "--out", "-")
+            assert done.code == 0, done.err
+            assert "SQL" in done.out or command == "export"
+            assert not DRIVES.search(done.out + done.err), (command, format_)
     for format_ in ("node-csv", "text", "md"):
         done = call("compare", run, other, "-r", f"bun{STAIN}", "--format", format_)
         assert done.code == 0, done.err
-        assert not DRIVES.search(done.out + done.err)
+        assert not DRIVES.search(done.out + done.err), format_
+    done = call("report", run, "--reference", "nobody")
+    assert (done.code, "?[2J" in done.err) == (2, True)
+    assert not DRIVES.search(done.out + done.err)
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "L"]), max_size=30))
-def test_no_line_of_progress(text: str) -> None:
-    lines: list[str] = []
-
-    class Stream:
-        def write(self, written: str) -> None:
-            lines.append(written)
-
-        def flush(self) -> None: ...
-
-        def isatty(self) -> bool:
-            return False
-
-    progress = Progress(cast("Any", Stream()))
+def test_no_line_of_progress_does(text: str) -> None:
+    shown = StringIO()
+    progress = Progress(shown)
     progress.insist(text)
     progress.step(text, milestone=True)
-    shown = "".join(lines)
-    assert len(shown.split("\n")) == 3
-    assert not DRIVES.search(shown)
+    assert len(shown.getvalue().split("\n")) == 3
+    assert not DRIVES.search(shown.getvalue())

@@ -1,9 +1,6 @@
 """Ctrl-C, kills, resumes: nothing measured is lost or measured twice, no process is left."""
 
-# pyright: reportPrivateUsage=false
-
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,13 +9,14 @@ import pytest
 
 from sqlitmus.cli import options
 from sqlitmus.run.processes import progress
-from sqlitmus.store.file import Block
 from sqlitmus.store.folder import RunDirectory
+from tests.cli.calling import Call
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until
 from tests.fakes.instant import Desk
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 
+RUNNERS = ("a",)
 RUN = ("run", "--size", "s", "--seed", "11", "--blocks", "2")
 
 
@@ -37,12 +35,29 @@ def let_go(clone: Clone) -> None:
         pass
 
 
+def cut_off(clone: Clone, *arguments: str) -> Done:
+    """A command that Ctrl-C ends after the invocation of the fake `waits`."""
+    process = under_way(clone, *arguments)
+    process.send_signal(signal.SIGINT)
+    let_go(clone)
+    done = clone.finish(process)
+    assert done.code == 130
+    assert clone.alive() == []
+    return done
+
+
 def resume(clone: Clone, *arguments: str) -> Done:
     """Go on with the newest run."""
     return clone.sqlitmus("run", "--resume", str(clone.latest().path), *arguments)
 
 
-def with_runners(clone: Clone) -> Clone:
+def where(clone: Clone) -> str:
+    """The newest run, as messages name it."""
+    return f"CLONE/results/{clone.plain(clone.latest().path.name)}"
+
+
+@pytest.fixture
+def waiting(clone: Clone) -> Clone:
     """Three runners, of which one waits at its second measurement."""
     clone.runner("a")
     clone.runner("waits", "waits=2")
@@ -50,35 +65,58 @@ def with_runners(clone: Clone) -> Clone:
     return clone
 
 
-def test_ctrl_c_finishes_the_invocation_and_resume_goes_on_in_the_same_order(clone: Clone) -> None:
-    process = under_way(with_runners(clone), *RUN)
-    process.send_signal(signal.SIGINT)
-    let_go(clone)
-    done = clone.finish(process)
-    assert done.code == 130
-    run = clone.latest()
-    where = f"CLONE/results/{clone.plain(run.path.name)}"
-    assert done.err.splitlines()[-1] == f"interrupted; go on with: ./just run --resume {where}"
-    assert done.out == ""
-    assert clone.alive() == []
-    # The invocation under way was the waiting one, and it counts.
-    before = measured_order(run)
-    assert before[-1][2] == "waits"
-    assert not run.complete()
-    assert len(before) < len(planned_order(run))
+def check_order(clone: Clone, *, whole: bool) -> list[tuple[int, str, str]]:
+    """What was measured: as planned, all of it or the beginning."""
+    measured, planned = measured_order(clone.latest()), planned_order(clone.latest())
+    assert measured == planned[: len(measured)] != []
+    assert (measured == planned) == clone.latest().complete() == whole
+    return measured
 
-    assert resume(clone).code == 0
-    assert measured_order(run) == planned_order(run)
-    assert run.complete()
 
-    again = resume(clone)
-    assert (again.code, again.err) == (
-        2,
-        (
-            f"sqlitmus: {where} is complete; `./just report {where}` renders it again, and --again "
-            "adds a sitting to it\n"
-        ),
+def test_ctrl_c_finishes_the_invocation_and_resume_goes_on_if_nothing_changed(
+    waiting: Clone,
+) -> None:
+    done = cut_off(waiting, *RUN)
+    told = f"interrupted; go on with: ./just run --resume {where(waiting)}"
+    assert (done.out, done.err.splitlines()[-1]) == ("", told)
+    before = check_order(waiting, whole=False)
+    assert before[-1][2] == "waits"  # the invocation under way, and it counts
+
+    fixture, fakes = "fixtures/tiny.toml", "runners/fakes/runner.toml"
+    honest, broken = (f'behaviour={b}", "--name=z"' for b in ("honest", "crash"))
+    changes = [
+        (fixture, "seed = 1", "seed = 2", "fixture tiny"),
+        (fakes, honest, broken, "a runner or the machine"),
+    ]
+    for file, old, new, what in changes:
+        waiting.replace(file, old, new)
+        refused = (
+            f"sqlitmus: {where(waiting)} cannot be resumed: {what} changed since it started. Start "
+            "a new run, or add --force (the report will say so).\n"
+        )
+        assert resume(waiting) == Done(2, "", refused)
+        waiting.replace(file, new, old)
+    assert check_order(waiting, whole=False) == before
+
+    assert resume(waiting).code == 0
+    check_order(waiting, whole=True)
+    complete = (
+        f"sqlitmus: {where(waiting)} is complete; `./just report {where(waiting)}` renders it "
+        "again, and --again adds a sitting to it\n"
     )
+    assert resume(waiting) == Done(2, "", complete)
+
+
+def test_a_resume_that_is_forced_does_not_shift_the_order(waiting: Clone) -> None:
+    cut_off(waiting, *RUN)
+    before = check_order(waiting, whole=False)
+    honest, broken = (f'behaviour={b}", "--name=z"' for b in ("honest", "crash"))
+    waiting.replace("runners/fakes/runner.toml", honest, broken)
+    assert resume(waiting, "--force").code == 4
+    run = waiting.latest()
+    assert run.plan().forced
+    rest = [slot for slot in planned_order(run)[len(before) :] if slot[2] != "z"]
+    assert measured_order(run) == [*before, *rest]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -93,100 +131,53 @@ def test_lanes_of_verification_end_with_the_harness(clone: Clone, number: int) -
     until(lambda: not clone.alive(), "something lives on")
 
 
-def test_a_second_ctrl_c_kills_the_invocation(clone: Clone) -> None:
-    process = under_way(with_runners(clone), *RUN, "--quiet")
+def test_a_second_ctrl_c_kills_the_invocation(waiting: Clone) -> None:
+    process = under_way(waiting, *RUN, "--quiet")
 
     def killed() -> bool:
         process.send_signal(signal.SIGINT)
-        return not clone.alive()
+        return not waiting.alive()
 
     until(killed, "two Ctrl-C did not end the invocation")
-    done = clone.finish(process)
-    assert done.code == 130
+    done = waiting.finish(process)
     # Even without progress, the way to go on is told.
-    assert re.fullmatch(r"interrupted; go on with: ./just run --resume \S+\n", done.err)
-    assert clone.alive() == []
-    run = clone.latest()
-    lost = planned_order(run)[len(measured_order(run))]
+    told = f"interrupted; go on with: ./just run --resume {where(waiting)}\n"
+    assert (done.code, done.err) == (130, told)
+    assert waiting.alive() == []
+    lost = planned_order(waiting.latest())[len(check_order(waiting, whole=False))]
     assert lost[2] == "waits"
-    clone.state("waits").with_suffix(".gate").unlink()
-    assert resume(clone).code == 0
-    assert measured_order(run) == planned_order(run)
+    waiting.state("waits").with_suffix(".gate").unlink()
+    assert resume(waiting).code == 0
+    check_order(waiting, whole=True)
 
 
-def test_samples_outlive_a_killed_harness_and_a_torn_line_is_repaired(clone: Clone) -> None:
-    process = under_way(with_runners(clone), *RUN)
+def test_samples_outlive_a_killed_harness_and_a_torn_line_is_repaired(waiting: Clone) -> None:
+    process = under_way(waiting, *RUN)
     process.kill()
-    clone.finish(process)
+    waiting.finish(process)
     if sys.platform != "linux":  # where nothing else ends it
-        let_go(clone)
-    until(lambda: not clone.alive(), "the orphaned fake did not end")
-    clone.state("waits").with_suffix(".gate").unlink()
-    run = clone.latest()
-    before = measured_order(run)
-    assert before == planned_order(run)[: len(before)]
-    assert before
-    assert resume(clone).code == 0
-    assert measured_order(run) == planned_order(run)
-
-
-def test_resume_is_refused_after_a_change_and_forced_without_shifting_the_order(
-    clone: Clone,
-) -> None:
-    process = under_way(with_runners(clone), *RUN)
-    process.send_signal(signal.SIGINT)
-    let_go(clone)
-    assert clone.finish(process).code == 130
-    run = clone.latest()
-    before = measured_order(run)
-    refused = (
-        f"sqlitmus: CLONE/results/{clone.plain(run.path.name)} cannot be resumed: %s changed since "
-        "it started. Start a new run, or add --force (the report will say so).\n"
-    )
-
-    clone.replace("fixtures/tiny.toml", "seed = 1", "seed = 2")
-    done = resume(clone)
-    assert (done.code, done.err) == (2, refused % "fixture tiny")
-
-    clone.replace("fixtures/tiny.toml", "seed = 2", "seed = 1")
-    honest, broken = (f'behaviour={b}", "--name=z"' for b in ("honest", "crash"))
-    clone.replace("runners/fakes/runner.toml", honest, broken)
-    done = resume(clone)
-    assert (done.code, done.err) == (2, refused % "a runner or the machine")
-    assert measured_order(run) == before
-
-    assert resume(clone, "--force").code == 4
-    assert run.plan().forced
-    after = measured_order(run)
-    assert after[: len(before)] == before
-    still = [slot for slot in planned_order(run)[len(before) :] if slot[2] != "z"]
-    assert after[len(before) :] == still
+        let_go(waiting)
+    until(lambda: not waiting.alive(), "the orphaned fake did not end")
+    waiting.state("waits").with_suffix(".gate").unlink()
+    check_order(waiting, whole=False)
+    assert resume(waiting).code == 0
+    check_order(waiting, whole=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_second_signal_ends_what_the_harness_does_by_itself(
-    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_second_signal_ends_what_the_harness_does_by_itself(desk: Desk, number: int) -> None:
     """It comes twice while nothing but the harness itself is at work."""
-    catalogue.runner("a")
-    desk = Desk.make(catalogue, monkeypatch)
-    add = RunDirectory.add_block
 
-    def work_for_long(run: RunDirectory, block: Block) -> None:
+    def work_for_long(*_: object) -> None:
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)
-        add(run, block)
 
-    monkeypatch.setattr(RunDirectory, "add_block", work_for_long)
+    desk.monkeypatch.setattr(RunDirectory, "add_block", work_for_long)
     with progress.all_like_ctrl_c():
-        ended = desk.run(blocks=2)
-    assert ended.exit == 130
-    assert ended.directory is not None
-    run = RunDirectory(ended.directory)
+        assert desk.run(blocks=2).exit == 130
     # No process of the block is lost, and the footer is missing.
-    assert measured_order(run) == planned_order(run)[: len(measured_order(run))] != []
-    assert run.blocks() == []
-    assert not run.complete()
+    check_order(desk.clone, whole=False)
+    assert desk.clone.latest().blocks() == []
 
 
 def test_what_nohup_ignores_stays_ignored() -> None:
@@ -200,21 +191,12 @@ def test_what_nohup_ignores_stays_ignored() -> None:
     assert signal.SIGHUP in progress.heard()
 
 
-def test_ctrl_c_while_the_report_is_made_says_how_to_make_it(
-    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    catalogue.runner("a")
-    desk = Desk.make(catalogue, monkeypatch)
-
+def test_ctrl_c_while_the_report_is_made_says_how_to_make_it(desk: Desk, at_desk: Call) -> None:
     def make(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(options, "save_reports", make)
-    done = desk.sqlitmus(capsys, "run", "--size", "s", "-q")
-    assert done.code == 130
-    run = catalogue.latest()
-    assert run.complete()
-    assert done.err == (
-        "interrupted; all is measured, and this renders it: ./just report "
-        f"CLONE/results/{catalogue.plain(run.path.name)}\n"
-    )
+    desk.monkeypatch.setattr(options, "save_reports", make)
+    done = at_desk("run", "--size", "s", "-q")
+    told = "interrupted; all is measured, and this renders it: ./just report"
+    assert (done.code, done.err) == (130, f"{told} {where(desk.clone)}\n")
+    check_order(desk.clone, whole=True)

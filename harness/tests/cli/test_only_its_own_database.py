@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import tomllib
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,29 +13,17 @@ import pytest
 
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.template import template
-from tests.cli.calling import data, with_mode
-from tests.cli.test_advise import SETTINGS
-from tests.fakes.clone import Clone
+from tests.cli.calling import Call, data, with_mode
+from tests.fakes.instant import Desk
 from tests.refusals import refusal
 from tests.workload.conftest import make
 
+RUNNERS = ("a",)
 ROWS = tomllib.loads(data("ways.toml"))
 WAYS: dict[str, tuple[str, str]] = ROWS["ways"]
 HEAD = 'database = "app.db"\n'
-INSERT = 'sql = "INSERT INTO event(document) VALUES (1)"\n'
-# A query with a statement, which stands for @, and the place that is told.
-QUERIES = {
-    "sql": ("sql = @\n", "sql"),
-    "statements": (
-        'statements = [\n  { sql = "SELECT 1 AS v" },\n  { sql = @ },\n]\n',
-        "statements[1].sql",
-    ),
-    "parameters": (
-        'sql = "SELECT title FROM document WHERE id = ?"\nparameters = @\n',
-        "parameters",
-    ),
-    "reset": (f'{INSERT}reset = [\n  "DELETE FROM event",\n  @,\n]\n', "reset[1]"),
-}
+MINE, TINY, FIXTURE = "my.toml", "scenarios/tiny.toml", "fixtures/tiny.toml"
+VERIFY = ("verify", "--case", "insert", "--size", "s")
 
 
 class Outside:
@@ -56,8 +45,8 @@ class Outside:
             text = text.replace(f"{{{name}}}", path.as_posix())
         return text
 
-    def untouched(self) -> bool:
-        return self._held() == self._before
+    def check(self) -> None:
+        assert self._held() == self._before
 
 
 @pytest.fixture
@@ -65,77 +54,71 @@ def outside(tmp_path: Path) -> Outside:
     return Outside(tmp_path)
 
 
-def untold(told: str, expected: dict[str, str]) -> list[str]:
-    """The places of which `told` does not say these words."""
-    lines = told.removeprefix("sqlitmus: ").splitlines()
-    by_place = {at: line for at in expected for line in lines if line.startswith(f"{at}: ")}
-    return [at for at, words in expected.items() if words not in by_place.get(at, "")]
+@pytest.fixture
+def desk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A user's, with a database and a catalogue of one's own."""
+    monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(desk.clone.root))
+    for name in ("SCENARIOS", "FIXTURES"):
+        own = desk.clone.root / name.lower()
+        monkeypatch.setattr(f"sqlitmus.vocabulary.paths.{name}", own)
+    make(desk.clone.root / "app.db")
+    desk.clone.write(MINE, HEAD)
+    return desk
 
 
-def refusal_of(clone: Clone, outside: Outside, *words: str) -> str:
-    """What is said where nothing ran and nothing outside was touched."""
-    done = clone.sqlitmus(*words)
-    assert (done.code, done.out) == (2, ""), done.err
-    assert outside.untouched()
-    return done.err
+Refused = Callable[..., None]
 
 
 @pytest.fixture
-def service(catalogue: Clone) -> Clone:
-    make(catalogue.root / "app.db")
-    catalogue.runner("a")
-    return catalogue
+def refused(desk: Desk, at_desk: Call, outside: Outside) -> Refused:
+    """A command that is refused with each text of a file: by its line, the place that `at` says of
+    its number, and these words. Nothing runs, and nothing outside is touched."""
+
+    def check(*command: str, file: str, at: str, texts: dict[str, str]) -> None:
+        done = at_desk(*command)
+        assert (done.code, done.out) == (2, ""), done.err
+        outside.check()
+        assert desk.instant.verified == []
+        written = (desk.clone.root / file).read_text("utf-8")
+        lines = [line.removeprefix("sqlitmus: ") for line in done.err.splitlines()]
+        for number, (text, words) in enumerate(texts.items()):
+            line = written[: written.index(text)].count("\n") + 1
+            place = f"CLONE/{file}:{line}: {at.format(number)}"
+            said = [each for each in lines if each.startswith(place)]
+            assert words in "".join(said), (place, lines)
+
+    return check
 
 
-@pytest.fixture
-def own(catalogue: Clone) -> Clone:
-    catalogue.runner("a")
-    return catalogue
+def as_toml(outside: Outside) -> dict[str, str]:
+    """Each way to reach further, and in which words it is refused."""
+    return {json.dumps(outside.sql(sql)): words for sql, words in WAYS.values()}
 
 
-@pytest.mark.parametrize("place", QUERIES)
-def test_a_workload_is_refused_by_line_and_nothing_runs(
-    service: Clone, outside: Outside, place: str
-) -> None:
-    text, at = QUERIES[place]
-    written, expected = HEAD, dict[str, str]()
-    for number, (sql, words) in enumerate(WAYS.values()):
-        before, after = text.split("@")
-        written += f"[query.q{number}]\n{before}"
-        line = written.count("\n") + 1
-        expected[f"CLONE/my.toml:{line}: query.q{number}.{at}"] = words
-        written += json.dumps(outside.sql(sql)) + after
-    service.write("my.toml", written)
-    said = refusal_of(service, outside, "workload", "verify", "my.toml")
-    assert not untold(said, expected)
-
-
-def test_a_trace_is_refused_by_line_and_nothing_runs(service: Clone, outside: Outside) -> None:
-    lines, expected = list[str](), dict[str, str]()
-    for sql, words in WAYS.values():
-        expected[f"CLONE/app.jsonl:{len(lines) + 2}"] = words
-        lines += ["BEGIN", outside.sql(sql), "COMMIT"]
-    service.write("app.jsonl", "\n".join(json.dumps({"sql": sql}) for sql in lines))
-    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
-    said = refusal_of(service, outside, "workload", "my.toml")
-    assert not untold(said, expected)
+def test_a_trace_is_refused_by_line(desk: Desk, outside: Outside, refused: Refused) -> None:
+    texts = as_toml(outside)
+    lines = ['{"sql": "BEGIN"}\n{"sql": @}\n{"sql": "COMMIT"}\n'.replace("@", sql) for sql in texts]
+    desk.clone.write("app.jsonl", "".join(lines))
+    desk.clone.write(MINE, f'{HEAD}trace = "app.jsonl"\n')
+    refused("workload", MINE, file="app.jsonl", at="", texts=texts)
 
 
 def test_what_the_databases_own_triggers_and_views_would_do_is_refused(
-    service: Clone, outside: Outside
+    desk: Desk, at_desk: Call, outside: Outside, refused: Refused
 ) -> None:
-    with closing(sqlite3.connect(service.root / "app.db", isolation_level=None)) as connection:
+    file = desk.clone.root / "app.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         load = outside.sql("SELECT load_extension('{new}') AS v")
         connection.execute(f"CREATE TRIGGER t AFTER INSERT ON event BEGIN {load}; END")
         connection.execute(f"CREATE VIEW w AS {load}")
-    before = (service.root / "app.db").read_bytes()
-    service.write("my.toml", f'{HEAD}[query.a]\n{INSERT}[query.b]\nsql = "SELECT v FROM w"\n')
-    said = refusal_of(service, outside, "workload", "verify", "my.toml")
-    places = {"CLONE/my.toml:3: query.a.sql": "load_", "CLONE/my.toml:5: query.b.sql": "load_"}
-    assert not untold(said, places)
-    assert service.sqlitmus("workload", "init", "new.toml", "--database", "app.db").code == 0
-    assert (service.root / "app.db").read_bytes() == before
-    assert outside.untouched()
+    before = file.read_bytes()
+    texts = {'"INSERT INTO event(document) VALUES (1)"': "load_", '"SELECT v FROM w"': "load_"}
+    queries = [f"[query.q{number}]\nsql = {sql}\n" for number, sql in enumerate(texts)]
+    desk.clone.write(MINE, HEAD + "".join(queries))
+    refused("workload", "verify", MINE, file=MINE, at="query.q{}.sql: ", texts=texts)
+    assert at_desk("workload", "init", "new.toml", "--database", "app.db").code == 0
+    assert file.read_bytes() == before
+    outside.check()
 
 
 CARRIED: dict[str, str] = ROWS["carried"]
@@ -176,172 +159,141 @@ def test_to_look_into_a_file_runs_nothing_that_it_carries(
 
     if not refusal(begin):
         assert 'sql = "SELECT * FROM document' in written[0]
-    assert outside.untouched()
+    outside.check()
 
 
-SCENARIOS, FIXTURE = "scenarios/tiny.toml", "fixtures/tiny.toml"
-RESET = 'reset = ["DELETE FROM sink"]'
+PROFILES = "scenarios/profiles.toml"
+DELETE = '"DELETE FROM sink"]'
+RESET = f"reset = [{DELETE}"
 STEP = '\n[[insert.steps]]\noperation = "run"\n'
-VERIFY = ("verify", "--case", "insert", "--size", "s")
-# Where a statement, which stands for @, is put in front of what is there.
-SCENARIO = {
-    "setup": (RESET, "setup = [\n@,\n]\n"),
-    "reset": ('"DELETE FROM sink"]', "\n@,\n"),
-    "steps": (STEP, f"{STEP}sql = @\n"),
-    "steps, failing": (STEP, f"{STEP}sql = @\nfails = 19\n"),
-    "writer.steps": (
-        STEP,
-        '\n[insert.writer]\noperations = 1\n[[insert.writer.steps]]\noperation = "run"\nsql = @\n',
+BACK = "\n[[insert.readback]]\n"
+WRITER = '[[insert.writer.steps]]\noperation = "run"\n'
+VARIANT = "variants.profile.normalised.pragmas"
+QUERY = "[query.q#]\n"
+INSERT = 'sql = "INSERT INTO event(document) VALUES (1)"\n'
+SELECT = 'sql = "SELECT title FROM document WHERE id = ?"\n'
+TWO = 'statements = [\n  { sql = "SELECT 1 AS v" },\n  { sql = @ },\n]\n'
+# A file, a text in it, and what takes its place: all statements stand for @, of each this, in which
+# its number stands for #.
+PLACES = {
+    "query.q{}.sql: ": (MINE, HEAD, f"{HEAD}@", f"{QUERY}sql = @\n"),
+    "query.q{}.statements[1].sql: ": (MINE, HEAD, f"{HEAD}@", f"{QUERY}{TWO}"),
+    "query.q{}.parameters: ": (MINE, HEAD, f"{HEAD}@", f"{QUERY}{SELECT}parameters = @\n"),
+    "query.q{}.reset[1]: ": (
+        *(MINE, HEAD, f"{HEAD}@"),
+        f'{QUERY}{INSERT}reset = [\n  "DELETE FROM event",\n  @,\n]\n',
     ),
-    "readback": ("\n[[insert.readback]]\n", "\n[[insert.readback]]\nsql = @\ncolumns = {}\n"),
+    "insert.setup[{}]": (TINY, RESET, f"setup = [\n@]\n{RESET}", "@,\n"),
+    "insert.reset[{}]": (TINY, DELETE, f"\n@{DELETE}", "@,\n"),
+    "insert.steps[{}].": (TINY, STEP, f"@{STEP}", f"{STEP}sql = @\n"),
+    "insert.steps[{}]": (TINY, STEP, f"@{STEP}", f"{STEP}sql = @\nfails = 19\n"),
+    "insert.writer.steps[{}]": (
+        *(TINY, STEP),
+        f"\n[insert.writer]\noperations = 1\n@{STEP}",
+        f"{WRITER}sql = @\n",
+    ),
+    "insert.readback[{}]": (TINY, BACK, f"@{BACK}", f"{BACK}sql = @\ncolumns = {{}}\n"),
+    "normalised.pragmas: ": (PROFILES, '["cache_size", -16000]', "\n@", "@,\n"),
+    "insert.variants: ": (TINY, RESET, f"{RESET}\n{VARIANT} = [\n@]", "@,\n"),
 }
+PRAGMAS = [list(row.values()) for row in ROWS["pragma"]]
 
 
-@pytest.mark.parametrize("place", SCENARIO)
-def test_a_scenario_of_ones_own_is_refused_by_line_and_nothing_runs(
-    own: Clone, outside: Outside, place: str
+@pytest.mark.parametrize("at", PLACES)
+def test_a_file_of_ones_own_is_refused_by_line(
+    desk: Desk, outside: Outside, refused: Refused, at: str
 ) -> None:
-    anchor, text = SCENARIO[place]
-    head, _, tail = text.partition("@")
-    several = head.endswith("= [\n") or head == "\n"  # items of a list
-    statements = {json.dumps(outside.sql(sql)): words for sql, words in WAYS.values()}
-    if several:
-        put = head + ",\n".join(statements) + tail
-    elif place == "writer.steps":
-        table = '[[insert.writer.steps]]\noperation = "run"\n'
-        put = head + f"\n{table}sql = ".join(statements) + tail
-    else:
-        put = "".join(text.replace("@", sql) for sql in statements)
-    own.replace(SCENARIOS, anchor, put + anchor)
-    written = (own.root / SCENARIOS).read_text("utf-8")
-    said = refusal_of(own, outside, *VERIFY)
-    for number, (sql, words) in enumerate(statements.items()):
-        line = written[: written.index(sql)].count("\n") + 1
-        at = f"insert.{place.partition(',')[0]}[{number}]"
-        (told,) = (each for each in said.splitlines() if f"{at}: " in each or f"{at}." in each)
-        assert f"CLONE/{SCENARIOS}:{line}: " in told
-        assert words in told
+    file, old, new, each = PLACES[at]
+    texts = as_toml(outside)
+    if at in {"normalised.pragmas: ", "insert.variants: "}:
+        texts = {outside.sql(json.dumps(row[:2])): row[2] for row in PRAGMAS}
+    put = [each.replace("@", sql).replace("#", str(n)) for n, sql in enumerate(texts)]
+    desk.clone.replace(file, old, new.replace("@", "".join(put)))
+    command = ("workload", "verify", MINE) if file == MINE else VERIFY
+    refused(*command, file=file, at=at, texts=texts)
 
 
-# Text of the fixture, and what takes its place.
 TABLE = '    "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER)",\n'
+TRIGGER = "CREATE TRIGGER t AFTER INSERT ON tiny BEGIN"
+# Text of the fixture, and what takes its place.
 DEFINITION = {
     "tables": (TABLE, f"{TABLE}    @,\n"),
     "indexes": ("indexes = []", "indexes = [@]"),
     "files": ("indexes = []", "indexes = []\nfiles = @"),
     "databases": ("indexes = []", "indexes = []\ndatabases = @"),
 }
+OF_A_FIXTURE = [
+    *((place, *WAYS["attach"]) for place in DEFINITION),
+    *((place, *WAYS["vacuum into"]) for place in DEFINITION),
+    *((place, *WAYS["CTE"]) for place in DEFINITION),
+    *((place, *WAYS["several, unknown"]) for place in DEFINITION),
+    ("tables", f"{TRIGGER} SELECT load_extension('{{new}}'); END", "it calls load_extension"),
+    ("tables", f"{TRIGGER} ATTACH '{{other}}' AS e; END", 'near "ATTACH": syntax error'),
+]
 
 
-def put(clone: Clone, place: str, sql: str) -> str:
-    """Put a statement into the fixture; where it stands."""
-    old, new = DEFINITION[place]
-    clone.replace(FIXTURE, old, new.replace("@", json.dumps(sql)))
-    text = (clone.root / FIXTURE).read_text("utf-8")
-    return f"CLONE/{FIXTURE}:{text[: text.index(json.dumps(sql))].count(chr(10)) + 1}: "
-
-
-@pytest.mark.parametrize("place", DEFINITION)
-@pytest.mark.parametrize("way", ["attach", "vacuum into", "CTE", "several, unknown"])
-def test_a_fixture_of_ones_own_is_refused_by_line_and_nothing_runs(
-    own: Clone, outside: Outside, way: str, place: str
+def test_a_fixture_of_ones_own_is_refused_by_line(
+    desk: Desk, outside: Outside, refused: Refused
 ) -> None:
-    sql, words = WAYS[way]
-    at = put(own, place, outside.sql(sql))
-    said = refusal_of(own, outside, *VERIFY)
-    assert at in said
-    assert words in said
+    text = (desk.clone.root / FIXTURE).read_text("utf-8")
+    for place, sql, words in OF_A_FIXTURE:
+        old, new = DEFINITION[place]
+        put = json.dumps(outside.sql(sql))
+        desk.clone.replace(FIXTURE, old, new.replace("@", put))
+        refused(*VERIFY, file=FIXTURE, at="", texts={put: words})
+        desk.clone.write(FIXTURE, text)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("SELECT load_extension('{new}')", "it calls load_extension"),
-        ("ATTACH '{other}' AS e", 'near "ATTACH": syntax error'),
-    ],
-)
-def test_what_a_fixtures_trigger_would_do_is_refused(
-    own: Clone, outside: Outside, body: str, words: str
+def named(name: str) -> str:
+    """A fixture that has a file of this name beside its database."""
+    query = f"SELECT '{name}', x'00' UNION ALL SELECT 'good', x'01'"
+    return f"indexes = []\nfiles = {json.dumps(query)}"
+
+
+ELSEWHERE = {
+    **{
+        named(name): " is no name of a file beside a database; "
+        for name in ("../../../outside/mail.db", "..", "a/b", "C:x", "")
+    },
+    'indexes = []\ncontent = "../../../../outside/mail"': "content: it is of a user's database",
+}
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_files_and_content_of_a_fixture_are_its_own(
+    desk: Desk, at_desk: Call, outside: Outside, text: str
 ) -> None:
-    trigger = f"CREATE TRIGGER t AFTER INSERT ON tiny BEGIN {outside.sql(body)}; END"
-    put(own, "tables", trigger)
-    said = refusal_of(own, outside, *VERIFY)
-    assert "CLONE/fixtures/tiny.toml:" in said
-    assert words in said
+    desk.clone.replace(FIXTURE, "indexes = []", text)
+    done = at_desk(*VERIFY)
+    assert (done.code, done.out) == (2, "")
+    assert "fixtures/tiny.toml: " in done.err
+    assert ELSEWHERE[text] in done.err
+    outside.check()
 
 
-PRAGMAS = [tuple(row.values()) for row in ROWS["pragma"]]
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "at"),
-    [
-        ("scenarios/profiles.toml", '["cache_size", -16000]', "@", "normalised.pragmas"),
-        (
-            SCENARIOS,
-            RESET,
-            f"{RESET}\nvariants.profile.normalised.pragmas = [@]",
-            "insert.variants",
-        ),
-    ],
-)
-def test_pragmas_are_nothing_but_pragmas_that_keep_to_the_database(
-    own: Clone, outside: Outside, file: str, old: str, new: str, at: str
+def test_what_settings_set_up_is_refused_by_line(
+    desk: Desk, outside: Outside, refused: Refused
 ) -> None:
-    pairs = [
-        json.dumps([outside.sql(name), outside.sql(value) if isinstance(value, str) else value])
-        for name, value, _ in PRAGMAS
-    ]
-    own.replace(file, old, new.replace("@", "\n" + ",\n".join(pairs) + "\n"))
-    written = (own.root / file).read_text("utf-8")
-    said = refusal_of(own, outside, *VERIFY)
-    for pair, (_, _, words) in zip(pairs, PRAGMAS, strict=True):
-        line = written[: written.index(pair)].count("\n") + 1
-        assert f"CLONE/{file}:{line}: {at}: {words}" in said
-
-
-def test_what_settings_set_up_is_refused_by_line(clone: Clone, outside: Outside) -> None:
     attach = json.dumps(outside.sql("ATTACH '{other}' AS e"))
     group = 'scenario = "get"\n'
-    clone.write("scenarios/settings.toml", SETTINGS.replace(group, f"{group}setup = [{attach}]\n"))
-    with_mode(clone, "advise")
-    clone.runner("a")
-    said = refusal_of(clone, outside, "advise", "-r", "a", "--blocks", "2")
-    line = SETTINGS[: SETTINGS.index(group)].count("\n") + 2
-    assert f"CLONE/scenarios/settings.toml:{line}: " in said
-    assert "it attaches another database" in said
-
-
-@pytest.mark.parametrize("name", ["../outside/mail.db", "..", "a/b", "C:x", ""])
-def test_files_beside_a_fixture_stay_beside_it(own: Clone, outside: Outside, name: str) -> None:
-    query = f"SELECT '{name}', x'00' UNION ALL SELECT 'good', x'01'"
-    put(own, "files", query.replace("../", "../../../"))
-    said = refusal_of(own, outside, *VERIFY)
-    assert "fixtures/tiny.toml: " in said
-    assert " is no name of a file beside a database; " in said
+    settings = data("settings.toml").replace(group, f"{group}setup = [{attach}]\n")
+    file = "scenarios/settings.toml"
+    desk.clone.write(file, settings)
+    with_mode(desk.clone, "advise")
+    texts = {attach: "it attaches another database"}
+    refused("advise", "-r", "a", "--blocks", "2", file=file, at="", texts=texts)
 
 
 def test_a_database_beside_a_fixture_is_named_and_not_any_that_a_path_leads_to(
-    own: Clone, outside: Outside
+    desk: Desk, outside: Outside, refused: Refused
 ) -> None:
-    put(own, "databases", "DELETE FROM tiny WHERE id != ?")
-    path = outside.sql("{other}")
+    old, new = DEFINITION["databases"]
+    desk.clone.replace(FIXTURE, old, new.replace("@", '"DELETE FROM tiny WHERE id != ?"'))
     step = (
         f'{STEP.replace("run", "open-file")}sql = "SELECT count(*) AS n FROM tiny"\n'
         'columns = { n = "integer" }\n'
-        f'parameters = [{{ type = "text", generator = "pattern", pattern = "{path}" }}]\n'
+        'parameters = [{ type = "text", generator = "pattern", pattern = "{other}" }]\n'
     )
-    own.replace(SCENARIOS, STEP, f"{step}{STEP}")
-    said = refusal_of(own, outside, *VERIFY)
-    text = (own.root / SCENARIOS).read_text("utf-8")
-    line = text[: text.index('"open-file"')].count("\n") + 1
-    at = f"CLONE/{SCENARIOS}:{line}: insert.steps[0].parameters: "
-    assert at in said
-    assert "is no name of a file beside a database" in said
-
-
-def test_a_fixture_has_no_content_of_elsewhere(own: Clone, outside: Outside) -> None:
-    content = 'indexes = []\ncontent = "../../../../outside/mail"'
-    own.replace(FIXTURE, "indexes = []", content)
-    said = refusal_of(own, outside, *VERIFY)
-    assert "CLONE/fixtures/tiny.toml: content: it is of a user's database" in said
+    desk.clone.replace(TINY, STEP, f"{outside.sql(step)}{STEP}")
+    texts = {'"open-file"': "is no name of a file beside a database"}
+    refused(*VERIFY, file=TINY, at="insert.steps[0].parameters: ", texts=texts)

@@ -3,18 +3,15 @@ says; how it goes on after Ctrl-C.
 """
 
 import json
-import os
 import re
-import signal
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import load
-from sqlitmus.store.folder import selftest_file
-from sqlitmus.vocabulary import paths
-from tests.cli.calling import Call, refusals
+from tests.cli.calling import Call, check_refusals, ctrl_c
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 
@@ -40,8 +37,23 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return made
 
 
-def test_the_whole_of_a_self_test(desk: Desk, at_desk: Call) -> None:
-    done = at_desk(*COMMAND, "--blocks", "60", "--seed", "1")
+@pytest.fixture
+def kept(desk: Desk) -> Path:
+    """The file in which the last self-test is kept."""
+    return desk.clone.root / "toolchain/cache/memory/self-test.json"
+
+
+def test_the_whole_of_a_self_test_whether_cut_off_or_not(
+    desk: Desk, at_desk: Call, kept: Path
+) -> None:
+    desk.instant.before = ctrl_c("a-2", 25)
+    cut = at_desk(*COMMAND, "--blocks", "60", "--seed", "1")
+    assert (cut.code, cut.out) == (130, "")
+    assert "go on with: ./just run --resume " in cut.err
+    assert not kept.exists()
+    folder = desk.clone.latest().path.resolve()
+    done = at_desk("run", "--resume", str(folder))
+    assert done.code == 0, done.err
     plain = re.sub(r"\d+\.\d+", "N", done.out)
     plain = re.sub(r"a-\d", "COPY", plain)
     assert plain.splitlines() == [
@@ -55,15 +67,14 @@ def test_the_whole_of_a_self_test(desk: Desk, at_desk: Call) -> None:
         "Detection: 3% added to the times of a copy are found in 6 of 6 reports, N% [N%, N%].",
         "passed",
     ]
-    assert done.code == 0
-    run = load(paths.RESULTS / "latest")
-    assert run.plan.names == COPIES
-    assert (run.plan.kind, run.plan.canary, run.plan.subjects) == ("selftest", None, ["a"])
-    kept = json.loads(selftest_file().read_text("utf-8"))
-    assert kept["lines"] == desk.clone.plain(done.out).splitlines()[:-1]
-    page = (paths.RESULTS / "latest/report.html").read_text("utf-8")
+    plan = desk.clone.latest().plan()
+    assert [each.name for each in plan.runners] == COPIES
+    assert (plan.kind, plan.canary, plan.subjects) == ("selftest", None, ["a"])
+    lines = json.loads(kept.read_text("utf-8"))["lines"]
+    assert lines == desk.clone.plain(done.out).splitlines()[:-1]
+    page = (folder / "report.html").read_text("utf-8")
     assert "Self-test: equal copies of a" in page
-    assert kept["lines"][1] in page
+    assert lines[1] in page
     # a copy keeps its label, and each block has an order of its own
     measured = [each.runner for each in desk.instant.measured][-300:]
     blocks = [tuple(measured[at : at + 5]) for at in range(0, 300, 5)]
@@ -83,55 +94,32 @@ def test_a_copy_that_is_favoured_all_along_fails_it(desk: Desk, at_desk: Call) -
     assert " UTC: FAILED. 60 blocks of 5 equal copies of a" in " ".join(report.out.split())
 
 
-def test_json_is_what_is_kept(desk: Desk, at_desk: Call) -> None:
+def test_json_is_what_is_kept(desk: Desk, at_desk: Call, kept: Path) -> None:
     done = at_desk(*COMMAND, "--blocks", "50", "--json", "--quiet")
-    assert json.loads(done.out) == json.loads(desk.clone.plain(selftest_file().read_text("utf-8")))
+    assert json.loads(done.out) == json.loads(desk.clone.plain(kept.read_text("utf-8")))
     assert done.err == ""
 
 
-def test_too_few_blocks_give_no_rate_and_no_result(desk: Desk, at_desk: Call) -> None:
+def test_too_few_blocks_give_no_rate_and_no_result(desk: Desk, at_desk: Call, kept: Path) -> None:
     done = at_desk(*COMMAND, "--blocks", "20")
     assert (done.code, done.out) == (6, "")
     assert done.err.endswith(
         "20 blocks are too few for a rate: 50 are needed; give more --time-budget or --blocks\n"
     )
-    assert not selftest_file().exists()
+    assert not kept.exists()
     desk.run(runners=["a"], blocks=1)
     report = at_desk("report", "--format", "text")
     assert "No self-test on this machine yet" in report.out
 
 
-def test_after_ctrl_c_it_goes_on_and_says_the_same(desk: Desk, at_desk: Call) -> None:
-    def interrupt(name: str, number: int) -> None:
-        if (name, number) == ("a-2", 25):
-            os.kill(os.getpid(), signal.SIGINT)
-
-    desk.instant.before = interrupt
-    cut = at_desk(*COMMAND, "--blocks", "50", "--seed", "1")
-    assert (cut.code, cut.out) == (130, "")
-    assert "go on with: ./just run --resume " in cut.err
-    assert not selftest_file().exists()
-    latest = str((paths.RESULTS / "latest").resolve())
-    done = at_desk("run", "--resume", latest)
-    assert done.code == 0, done.err
-    assert done.out.splitlines()[0] == "50 blocks of 5 equal copies of a, one after the other: get."
-    assert done.out.endswith("passed\n")
-    assert selftest_file().exists()
-
-
-def test_a_wrong_answer_is_no_result(desk: Desk, at_desk: Call) -> None:
+def test_a_wrong_answer_is_no_result(desk: Desk, at_desk: Call, kept: Path) -> None:
     desk.instant.lies["a-4"] = lambda number: {"checksum": 6} if number == 9 else {}
     done = at_desk(*COMMAND, "--blocks", "50")
     assert done.code == 5
     assert "get/a-4: wrong: " in done.err
-    assert not selftest_file().exists()
+    assert not kept.exists()
 
 
-@refusals("selftest")
-def test_what_does_not_exist_is_told(
-    desk: Desk, at_desk: Call, typed: list[str], message: str
-) -> None:
-    done = at_desk("selftest", *typed)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"sqlitmus: {message}")
+def test_what_does_not_exist_is_told(desk: Desk, at_desk: Call) -> None:
+    check_refusals("selftest", partial(at_desk, "selftest"))
     assert desk.instant.measured == []

@@ -1,23 +1,18 @@
 """The answer as it forms: between blocks, the page of the run so far and a line on where it stands;
 a Ctrl-C leaves a page that says how far the run came."""
 
-import itertools
-import os
 import re
-import signal
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from sqlitmus.cli import options
-from sqlitmus.render.document.format import THIN
 from sqlitmus.run.processes import progress
-from sqlitmus.store.folder import RunDirectory
-from tests.cli.calling import Call
+from tests.cli.calling import Call, ctrl_c
 from tests.fakes.clone import Clone, Done, measured_order, planned_order
 from tests.fakes.instant import Desk, even
+from tests.machines.folders import replan
 
 OF = "of database time per 1,000 requests"
 WEIGHTS = ("--weights", "get=600,all=400")
@@ -39,6 +34,11 @@ def page(desk: Desk) -> Path:
     return desk.clone.root / "results/latest/report.html"
 
 
+def where(desk: Desk) -> str:
+    """The run's folder, as messages name it."""
+    return f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
+
+
 def state(desk: Desk) -> str:
     """How far the page says the run came; "" without a page or a word on that."""
     text = page(desk).read_text("utf-8") if page(desk).exists() else ""
@@ -47,26 +47,9 @@ def state(desk: Desk) -> str:
     return said[0] if said else ""
 
 
-def when(desk: Desk, number: int, deed: Callable[[], None]) -> None:
-    """Do `deed` while runner `a` is measured for the time `number`."""
-    desk.instant.before = lambda name, now: deed() if (name, now) == ("a", number) else None
-
-
-def interrupt(times: int = 1) -> None:
-    for _ in range(times):
-        os.kill(os.getpid(), signal.SIGINT)
-
-
 def run(at_desk: Call, *arguments: str) -> Done:
     done = at_desk("run", "--size", "s", "--seed", "3", *arguments)
-    return Done(done.code, done.out, done.err.replace(THIN, " "))
-
-
-def after_the_plan(done: Done) -> list[str]:
-    """Lines of stderr but those on each block's work."""
-    lines = done.err.splitlines()
-    (first,) = (n for n, line in enumerate(lines) if line.startswith("fewer than 10 blocks"))
-    return [line for line in lines[first + 1 :] if "left" not in line]
+    return Done(done.code, done.out, done.err.replace("\u202f", " "))
 
 
 def test_page_and_line_sharpen_block_by_block(desk: Desk, at_desk: Call) -> None:
@@ -80,32 +63,32 @@ def test_page_and_line_sharpen_block_by_block(desk: Desk, at_desk: Call) -> None
     assert len(lines) == 11
     assert lines[0] == f"block 1 of 12, still open: a 1.10 ms and b 3.29 ms {OF}"
     assert all("still open" in line for line in lines[:9])
-    assert lines[9].startswith(
-        f"block 10 of 12: a is fastest: 1.10 ms {OF}. b takes 3.30 ms (3.00× "
-    )
+    tenth = f"block 10 of 12: a is fastest: 1.10 ms {OF}. b takes 3.30 ms (3.00× "
+    assert lines[9].startswith(tenth)
     assert done.err.count("report so far: ") == 1
 
 
 def test_quiet_makes_the_page_and_says_nothing(desk: Desk, at_desk: Call) -> None:
     seen: list[str] = []
-    when(desk, 9, lambda: seen.append(state(desk)))
+    desk.instant.before = lambda _name, _number: seen.append(state(desk))
     assert run(at_desk, "--blocks", "4", "-q").err == ""
-    assert seen == ["Block 2 of 4, under way"]
+    assert "Block 2 of 4, under way" in seen
 
 
 def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(desk: Desk, at_desk: Call) -> None:
-    when(desk, 9, interrupt)  # in block 3: of two cases, each with an A/A control
+    # in block 3: of two cases, each with an A/A control
+    desk.instant.before = ctrl_c("a", 9)
     done = run(at_desk, "--blocks", "4")
     assert done.code == 130
-    where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
     told = "still open: a 1.10 µs and b 3.29 µs (geometric mean of 2 cases)"
-    assert after_the_plan(done) == [
-        f"report so far: {where}/report.html",
+    _, after_the_plan = done.err.split("fewer than 10 blocks")
+    assert [line for line in after_the_plan.splitlines()[1:] if "left" not in line] == [
+        f"report so far: {where(desk)}/report.html",
         f"block 1 of 4, {told}",
         f"block 2 of 4, {told}",
-        f"report so far: {where}/report.html",
+        f"report so far: {where(desk)}/report.html",
         f"block 2 of 4, {told}",
-        f"interrupted; go on with: ./just run --resume {where}",
+        f"interrupted; go on with: ./just run --resume {where(desk)}",
     ]
     assert state(desk) == "not finished: 2 of 4 blocks"
     assert at_desk("run", "--resume", str(page(desk).parent)).code == 0
@@ -113,20 +96,15 @@ def test_ctrl_c_leaves_a_page_that_says_how_far_the_run_came(desk: Desk, at_desk
 
 
 def test_ctrl_c_before_anything_was_measured_says_so(desk: Desk, at_desk: Call) -> None:
-    desk.instant.before = lambda _name, _number: interrupt(2)
+    desk.instant.before = lambda name, number: ctrl_c(name, number, 2)(name, number)
     done = run(at_desk, "--blocks", "4", "-q")
-    assert done.code == 130
-    where = f"CLONE/results/{desk.clone.plain(page(desk).parent.resolve().name)}"
-    assert done.err == (
-        f"interrupted; nothing was measured yet; go on with: ./just run --resume {where}\n"
-    )
+    words = f"nothing was measured yet; go on with: ./just run --resume {where(desk)}"
+    assert (done.code, done.err) == (130, f"interrupted; {words}\n")
     assert not page(desk).exists()
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_ctrl_c_while_a_page_is_made_loses_nothing(
-    desk: Desk, at_desk: Call, monkeypatch: pytest.MonkeyPatch, times: int
-) -> None:
+def test_ctrl_c_while_a_page_is_made_loses_nothing(desk: Desk, at_desk: Call, times: int) -> None:
     """The first Ctrl-C lets the page be made, the second leaves the one before and makes the last
     one, the third leaves that, too."""
     save, states = options.save, list[str]()
@@ -134,12 +112,12 @@ def test_ctrl_c_while_a_page_is_made_loses_nothing(
     def interrupted(text: str, output: Path) -> None:
         states.append(state(desk))
         if len(states) == 2:
-            interrupt(min(times, 2))
+            ctrl_c("", 0, min(times, 2))("", 0)
         if (len(states), times) == (3, 3):
             raise KeyboardInterrupt
         save(text, output)
 
-    monkeypatch.setattr(options, "save", interrupted)
+    desk.monkeypatch.setattr(options, "save", interrupted)
     assert run(at_desk, "--blocks", "4").code == 130
     before = ["", "Block 1 of 4, under way"]
     assert states == [*before, "Block 2 of 4, under way" if times == 1 else before[-1]]
@@ -160,57 +138,43 @@ def test_a_page_that_cannot_be_made_does_not_end_the_run(desk: Desk, at_desk: Ca
     assert "block 3 of 4, still open: a" in done.err
 
 
-def places(directory: RunDirectory) -> dict[str, list[int]]:
-    """The blocks in which runner `a` was measured, by case."""
-    blocks: dict[str, list[int]] = {}
-    for sample in directory.samples():
-        if sample.label == "a":
-            blocks.setdefault(sample.case, []).append(sample.block)
-    return blocks
-
-
 def test_a_complete_run_is_measured_for_another_sitting(desk: Desk, at_desk: Call) -> None:
     assert run(at_desk, "--blocks", "10", "-q").code == 0
-    directory = RunDirectory.open(page(desk).parent.resolve())
-    case = next(iter(directory.plan().cells))  # as where a budget gives others more sets
-    directory.change_plan(directory.plan().model_copy(update={"sets": {case: 4}}))
+    directory = desk.clone.latest()
+    case, other = directory.plan().cells
+    replan(directory.path, sets={case: 4})  # as where a budget gives others more sets
     assert "Detectable with 80 % power: " in page(desk).read_text("utf-8")
     before = [(sample.block, sample.position) for sample in directory.samples()]
     again = ("run", "--again", str(directory.path))
 
-    calls = itertools.count()
-    desk.instant.before = lambda _name, _number: interrupt() if next(calls) == 9 else None
+    desk.instant.before = ctrl_c("a", desk.instant.count("a") + 4)
     assert at_desk(*again).code == 130
-    where = f"CLONE/results/{desk.clone.plain(directory.path.name)}"
     refused = at_desk(*again)
-    words = f"{where} is not complete; ./just run --resume {where} goes on with it"
+    words = f"{where(desk)} is not complete; ./just run --resume {where(desk)} goes on with it"
     assert (refused.code, refused.err) == (2, f"sqlitmus: {words}\n")
     assert at_desk("run", "--resume", str(directory.path)).code == 0
     plan = directory.plan()
     assert (plan.blocks, plan.sessions, plan.sittings) == (20, 2, 2)
     assert [(s.block, s.position) for s in directory.samples()][: len(before)] == before
-    other = next(name for name in plan.cells if name != case)
-    assert places(directory) == {case: [*range(10), *range(10, 14)], other: [*range(20)]}
+    of_a = [(s.case, s.block) for s in directory.samples() if s.label == "a"]
+    assert sorted(of_a) == sorted(
+        [*((case, n) for n in range(14)), *((other, n) for n in range(20))]
+    )
     assert "Detectable with 80 % power over 2 sittings: " in page(desk).read_text("utf-8")
     assert directory.complete()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--again", "{run}", "--plan"], "--plan is of a new run, --resume of an interrupted one"),
-        (["--again", "{run}", "--resume", "{run}"], "--again of a complete one"),
-        (["--again", "{run}"], "has planned looks; only a run of a suite or of a workload"),
-    ],
-)
-def test_what_cannot_have_another_sitting_says_why_and_stays_as_it_is(
-    desk: Desk, at_desk: Call, options: list[str], words: str
-) -> None:
+def test_what_cannot_have_another_sitting_says_why(desk: Desk, at_desk: Call) -> None:
     assert run(at_desk, "--blocks", "2", "-q").code == 0
-    directory = RunDirectory.open(page(desk).parent.resolve())
-    directory.change_plan(directory.plan().model_copy(update={"looks": 3}))
+    directory = desk.clone.latest()
+    replan(directory.path, looks=3)
     before = directory.file.read_bytes()
-    done = at_desk("run", *(o.format(run=directory.path) for o in options))
-    assert done.code == 2
-    assert words in done.err
+    again = ("run", "--again", str(directory.path))
+    for more, words in {
+        ("--plan",): "--plan is of a new run, --resume of an interrupted one",
+        ("--resume", str(directory.path)): "--again of a complete one",
+        (): "has planned looks; only a run of a suite or of a workload",
+    }.items():
+        done = at_desk(*again, *more)
+        assert (done.code, words in done.err) == (2, True), done.err
     assert directory.file.read_bytes() == before

@@ -337,3 +337,7 @@ class Desk:
     def probe(self, slow: Callable[[], bool]) -> None:
         """Let a probe take five times as long as usual whenever `slow` holds."""
         self.monkeypatch.setattr(blocks, "probe", lambda: 5 * PROBE_NS if slow() else PROBE_NS)
+
+    def pace(self, ns: int) -> None:
+        """Let a machine be found as fast as a probe of so many ns says."""
+        self.monkeypatch.setattr(pace, "probe", lambda: ns)
