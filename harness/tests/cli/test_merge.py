@@ -1,14 +1,12 @@
 """`sqlitmus merge` from end to end: what it says, where, and with which exit code."""
 
 import json
-import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.calling import Call, check_refusals
-from tests.fakes.clone import Done
 from tests.fakes.instant import Desk, even
 from tests.machines.folders import ask, change, write
 from tests.machines.merged_runs import Directory
@@ -17,19 +15,9 @@ RUNNERS = ("a", "b")
 
 
 @pytest.fixture
-def merge(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """In a folder of its own; stamps and the folder are replaced by words."""
-    monkeypatch.setattr("sqlitmus.vocabulary.paths.RESULTS", tmp_path / "results")
-    monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(tmp_path))
-
-    def plain(text: str) -> str:
-        return re.sub(r"\d{4}-\d\d-\d\dT\d{6}Z", "STAMP", text.replace(str(tmp_path), "ROOT"))
-
-    def typed(*arguments: str) -> Done:
-        done = call("merge", *arguments)
-        return Done(done.code, plain(done.out), plain(done.err))
-
-    return typed
+def merge(desk: Desk, at_desk: Call) -> Call:
+    desk.monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(desk.clone.root))
+    return partial(at_desk, "merge")
 
 
 def around(err: str) -> list[str]:
@@ -48,7 +36,7 @@ def test_runs_of_two_machines_another_of_one_and_what_did_not_come(
     for name, case in (("arm", "get"), ("more", "all")):
         write(artifacts / name / name, facts=arm, machine="mac", cases=[case])
     done = merge("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
-    assert (done.code, done.out) == (4, "ROOT/results/STAMP-merged-all\n")
+    assert (done.code, done.out) == (4, "CLONE/results/STAMP-merged-all\n")
     assert around(done.err) == [
         "linux-x64: CPU EPYC",
         "mac: CPU M1",
@@ -59,7 +47,7 @@ def test_runs_of_two_machines_another_of_one_and_what_did_not_come(
             "NAME=DIR names another machine"
         ),
         "SQLite across runtimes on 2 machines",
-        "report: ./just report ROOT/results/STAMP-merged-all",
+        "report: ./just report CLONE/results/STAMP-merged-all",
     ]
     latest = tmp_path / "results/latest"
     kinds = [("linux-x64", "linux-x64"), ("mac", "macos-arm64")]
@@ -71,7 +59,7 @@ def test_what_is_refused_is_named_and_the_rest_merged(merge: Call, tmp_path: Pat
     write(tmp_path / "a/whole")
     write(tmp_path / "b/cut", complete=False, machine="b")
     done = merge("a", "b", "a/whole", "--out", "elsewhere")
-    assert (done.code, done.out) == (4, "ROOT/elsewhere/STAMP-merged\n")
+    assert (done.code, done.out) == (4, "CLONE/elsewhere/STAMP-merged\n")
     assert around(done.err) == [
         "linux-x64: CPU EPYC",
         (
@@ -79,7 +67,7 @@ def test_what_is_refused_is_named_and_the_rest_merged(merge: Call, tmp_path: Pat
             "finish it with ./just run --resume, or take what there is with --partial"
         ),
         "SQLite across runtimes on 1 machine",
-        "report: ./just report ROOT/elsewhere/STAMP-merged",
+        "report: ./just report CLONE/elsewhere/STAMP-merged",
     ]
     quiet = merge("a", "b", "-q", "--partial")
     assert (quiet.code, quiet.err) == (0, "")
@@ -111,7 +99,7 @@ def test_what_cannot_be_done_is_told(merge: Call, tmp_path: Path) -> None:
     check_refusals("merge", merge)
     done = merge("runs", "--out", "file")
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("sqlitmus: ROOT/file: cannot be written: Not a directory;")
+    assert done.err.startswith("sqlitmus: CLONE/file: cannot be written: Not a directory;")
     assert not (tmp_path / "results/latest").exists()
 
 

@@ -103,10 +103,10 @@ def test_a_budget_that_is_too_small_keeps_the_mix_and_says_so(service: Clone) ->
 
 def test_values_of_the_database_stay_where_they_are(service: Clone) -> None:
     service.runner("lies", "wrong-checksum")
-    done_of(service, *RUN, code=5)
+    done_of(service, *RUN, "-f", "one", code=5)
     assert holding(service.latest().path) == []
     assert holding(service.root / "toolchain", "*.db") == []
-    done_of(service, *RUN, "--fresh", "--show-values", code=5)
+    done_of(service, *RUN, "-f", "one", "--fresh", "--show-values", code=5)
     assert holding(service.latest().path) != []
 
 
@@ -253,7 +253,7 @@ def test_a_byte_order_mark_before_the_toml_is_read_over(service: Clone) -> None:
 
 def test_an_interrupted_workload_goes_on_unless_its_database_changed(service: Clone) -> None:
     service.runner("waits", "waits=2")
-    cut_off(service, "workload", "my.toml", "--blocks", "2")
+    cut_off(service, "workload", "my.toml", "--blocks", "2", "-f", "one")
     before = (service.root / "app.db").read_bytes()
     make(service.root / "other.db", rows=90)
     (service.root / "other.db").replace(service.root / "app.db")
