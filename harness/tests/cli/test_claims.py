@@ -23,20 +23,18 @@ from tests.render.printing import opened
 
 CLAIM = data("claim.toml")
 FILE = "scenarios/claims/a-faster.toml"
+RUNNERS = ("old", "new", "other")
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12", "--explain")
 
 
 @pytest.fixture
-def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("old", "new", "other"):
-        catalogue.runner(name)
-    catalogue.write(FILE, CLAIM)
-    with_mode(catalogue, "claims")
-    monkeypatch.setattr("sqlitmus.vocabulary.paths.SCENARIOS", catalogue.root / "scenarios")
-    made = Desk.make(catalogue, monkeypatch)
-    made.instant.paces["old"] = even(1200, "old")
-    made.instant.paces["new"] = even(1000, "new")
-    return made
+def desk(desk: Desk) -> Desk:
+    desk.clone.write(FILE, CLAIM)
+    with_mode(desk.clone, "claims")
+    scenarios = desk.clone.root / "scenarios"
+    desk.monkeypatch.setattr("sqlitmus.vocabulary.paths.SCENARIOS", scenarios)
+    desk.instant.paces |= {"old": even(1200, "old"), "new": even(1000, "new")}
+    return desk
 
 
 @pytest.fixture

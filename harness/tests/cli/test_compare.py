@@ -17,17 +17,15 @@ from tests.fakes.instant import Desk, even
 from tests.machines.folders import ask, change, replan
 from tests.render.printing import data_of, opened
 
+RUNNERS = ("base", "new")
 THIN = "\u202f"  # a space
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
 
 
 @pytest.fixture
-def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("base", "new"):
-        catalogue.runner(name)
-    made = Desk.make(catalogue, monkeypatch)
-    made.instant.paces["new"] = even(1210, "new")
-    return made
+def desk(desk: Desk) -> Desk:
+    desk.instant.paces["new"] = even(1210, "new")
+    return desk
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tests.cli.calling import Call, check_refusals, ctrl_c
-from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 
+RUNNERS = ("a",)
 COMMAND = ("selftest", "--runner", "a", "--case", "get", "--scheme", "process")
 COPIES = [f"a-{number}" for number in range(1, 6)]
 
@@ -30,11 +30,9 @@ def noise(label: str, ratio: float = 1.0) -> Callable[[int, int], float]:
 
 
 @pytest.fixture
-def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    catalogue.runner("a")
-    made = Desk.make(catalogue, monkeypatch)
-    made.instant.paces |= {name: noise(name) for name in COPIES}
-    return made
+def desk(desk: Desk) -> Desk:
+    desk.instant.paces |= {name: noise(name) for name in COPIES}
+    return desk
 
 
 @pytest.fixture
