@@ -13,7 +13,7 @@ from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided
 from sqlitmus.vocabulary.verdicts import Correction
 from tests.analysis.claims import claim_runs
-from tests.run.planned import planned
+from tests.run.made import planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
 

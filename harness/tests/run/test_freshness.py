@@ -1,4 +1,4 @@
-"""What a runner is asked while its rows change, and what is made of its answers."""
+"""What a runner is asked while its rows change, and what is made of its answers; its files."""
 
 import os
 import sqlite3
@@ -13,97 +13,92 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import choose, fixture
-from sqlitmus.catalog.cases import PlannedCase
-from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.processes.copies import BLOCK, Copies, Fixtures
-from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Gate, Manner, Question
 from sqlitmus.run.verify.invocations import Preparation
-from sqlitmus.run.verify.prober import Life, Verdict
-from sqlitmus.vocabulary.contract import Counts, Features, Job, Result, levels
+from sqlitmus.run.verify.prober import Life
+from sqlitmus.vocabulary.contract import Counts, Features, Job, levels
 from tests.fakes.clone import Clone, long_enough
 from tests.known import KNOWN, case_of
 from tests.refusals import unfit
-from tests.run.test_hyperfine import RESULT
+from tests.run.made import PYTHON, ended
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
 QUESTION = Question((ALL, GET), wide=True, nul=True, engine={})
+ANEW = replace(QUESTION, manners=(GET._replace(statement="adhoc"), GET))
 LOSSY = Features(levels=["core", "extras"], integers=["number", "bigint"])
 
 
-def counts(question: Question, changed: int) -> Counts:
-    """The right answer after the rows of so many steps were changed."""
-    rows, checksum = freshness.right(question, changed)
+def counts(changed: int, *stale: int, of: Question = QUESTION, **more: bool) -> Counts:
+    """The answer after the rows of so many steps were changed, in the last of which some are
+    `stale`; the right one if none is."""
+    rows, checksum = freshness.right(of, changed, stale, **more)
     return rows, 0, checksum
 
 
-def asked(question: Question = QUESTION, **changes: Any) -> Verdict:
+def asked(question: Question = QUESTION, problem: str | None = None, **changes: Any) -> str:
     """The verdict on right answers with `changes`."""
-    answers = [counts(question, changed) for changed in range(question.iterations)]
+    answers = [counts(changed, of=question) for changed in range(question.iterations)]
     right = {"answers": answers, "digest": freshness.right_digest(question)}
-    result = Result.model_validate({**RESULT, **right, **changes})
-    return question.judged(Invocation(None, result, None), Life(0, 0, []))
+    process = ended(**right | changes)
+    if problem:
+        process = replace(process, result=None, problem=problem)
+    outcome, reason = question.judged(process, Life(0, 0, []))
+    return f"{outcome}: {reason}" if reason else str(outcome)
 
 
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("nul", [True, False])
 @pytest.mark.parametrize("gated", [True, False])
 def test_right_answers_are_ok(wide: bool, nul: bool, gated: bool) -> None:
-    assert asked(replace(QUESTION, wide=wide, nul=nul, gated=gated)) == ("ok", None)
+    assert asked(replace(QUESTION, wide=wide, nul=nul, gated=gated)) == "ok"
 
 
-STALE = "stale: another process changed rows{}, and {} returned the old ones"
 BY_ALL, BY_GET = "`all` (prepared, object)", "`get` (prepared, object)"
-
-
-def test_the_manner_that_returned_old_rows_is_named() -> None:
-    first, second, third, last = (counts(QUESTION, changed) for changed in range(4))
-    for answers, name in (
-        ([first, first, third, last], BY_ALL),
-        ([first, second, second, last], BY_GET),
-        ([first, first, first, first], BY_ALL),
-    ):
-        assert asked(answers=answers) == ("wrong", STALE.format("", name))
+BOTH = f"{BY_ALL}, {BY_GET}"
+OLD, OLDER, NEWER, NEW = map(counts, range(4))
+OTHER = (*OLDER[:2], OLDER[2] ^ 1)
+STALE = "wrong: stale: another process changed rows{}, and {} returned the old ones"
+NEITHER = "wrong: another process changed rows{}, and {} returned neither old nor new ones"
+WITHIN = " within an iteration"
 
 
 @pytest.mark.parametrize(
-    ("stale", "names"), [([0], BY_ALL), ([1], BY_GET), ([0, 1], f"{BY_ALL}, {BY_GET}")]
-)
-def test_rows_that_changed_within_an_iteration_are_new_ones(stale: list[int], names: str) -> None:
-    *before, _ = (counts(QUESTION, changed) for changed in range(4))
-    rows, checksum = freshness.right(QUESTION, 3, stale)
-    answers = [*before, (rows, 0, checksum)]
-    assert asked(answers=answers) == ("wrong", STALE.format(" within an iteration", names))
+    ("answers", "told"),
+    [
+        # the manner that returned old rows is named
+        ([OLD, OLD, NEWER, NEW], STALE.format("", BY_ALL)),
+        ([OLD, OLDER, OLDER, NEW], STALE.format("", BY_GET)),
+        ([OLD, OLD, OLD, OLD], STALE.format("", BY_ALL)),
+        ([OLD, OLDER, NEWER, counts(3, 0)], STALE.format(WITHIN, BY_ALL)),
+        ([OLD, OLDER, NEWER, counts(3, 1)], STALE.format(WITHIN, BY_GET)),
+        ([OLD, OLDER, NEWER, counts(3, 0, 1)], STALE.format(WITHIN, BOTH)),
+        # rows that never were
+        ([OTHER, OLDER, NEWER, NEW],
+         f"wrong: its rows are not those of the database, read by {BOTH}"),
+        ([OLD, OTHER, NEWER, NEW], NEITHER.format("", BY_ALL)),
+        ([OLD, OLDER, NEWER, OTHER], NEITHER.format(WITHIN, BOTH)),
+        ([], "failed: its result has 0 answers to 4 iterations"),
+    ],
+)  # fmt: skip
+def test_other_answers_are_wrong(answers: list[Counts], told: str) -> None:
+    assert asked(answers=answers) == told
 
 
-ANEW = replace(QUESTION, manners=(GET._replace(statement="adhoc"), GET))
-
-
-def test_a_statement_that_was_compiled_once_is_named() -> None:
-    answers = [freshness.right(ANEW, changed, compiled_once=True) for changed in range(4)]
-    assert asked(ANEW, answers=[(rows, 0, checksum) for rows, checksum in answers]) == (
-        "wrong",
-        "not compiled at each execution: the statement of `get` (adhoc, object)",
-    )
-    assert asked(ANEW) == ("ok", None)
-
-
-def test_rows_that_never_were_are_wrong() -> None:
-    first, second, third, last = (counts(QUESTION, changed) for changed in range(4))
-    other = (*second[:2], second[2] ^ 1)
-    names = f"{BY_ALL}, {BY_GET}"
-    reason = f"its values are not those of the database, read by {names}"
-    assert asked(digest="ab" * 32) == ("wrong", reason)  # which the checksum does not see
-    reason = f"its rows are not those of the database, read by {names}"
-    assert asked(answers=[other, second, third, last]) == ("wrong", reason)
-    neither = "another process changed rows{}, and {} returned neither old nor new ones"
-    reason = neither.format("", BY_ALL)
-    assert asked(answers=[first, other, third, last]) == ("wrong", reason)
-    reason = neither.format(" within an iteration", names)
-    assert asked(answers=[first, second, third, other]) == ("wrong", reason)
+def test_what_else_is_wrong_or_not_answered() -> None:
+    once = [counts(changed, of=ANEW, compiled_once=True) for changed in range(4)]
+    compiled = "wrong: not compiled at each execution: the statement of `get` (adhoc, object)"
+    assert (asked(ANEW, answers=once), asked(ANEW)) == (compiled, "ok")
+    values = f"wrong: its values are not those of the database, read by {BOTH}"
+    assert asked(digest="ab" * 32) == values  # which the checksum does not see
+    assert asked(digest=None) == "failed: its result has no digest, which was asked for"
+    assert asked(status="unsupported", reason="no barrier") == "unsupported: no barrier"
+    assert asked(status="failed", error={"message": "locked"}) == "failed: locked"
+    asks = "failed: asked whether it answers from the database: "
+    assert asked(problem="ended with exit code 2") == f"{asks}ended with exit code 2"
 
 
 @pytest.fixture
@@ -112,27 +107,24 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
         yield made
 
 
-@pytest.fixture
-def through(gate: Gate, tmp_path: Path) -> Iterator[Callable[[], list[tuple[int]]]]:
-    """Goes through the gate as a runner does, and waits where it is shut."""
-    job = QUESTION.job(str(tmp_path / "rows.db"), "")
-    with closing(sqlite3.connect(":memory:", timeout=60)) as connection:
-        gate.open()
-        for sql in job.connection.setup:
-            connection.execute(sql)
-        yield lambda: connection.execute(job.steps[-1].sql).fetchall()
-
-
 def test_who_stands_at_the_gate_goes_through_after_the_change_or_after_it_opened_without(
-    gate: Gate, through: Callable[[], list[tuple[int]]]
+    gate: Gate, tmp_path: Path
 ) -> None:
+    job = QUESTION.job(str(tmp_path / "rows.db"), "")
     changes: list[str] = []
-    gate.shut(lambda: changes.append("rows"))
-    gate.open()  # nobody came
-    assert (through(), changes) == ([(1,)], [])
-    gate.shut(lambda: changes.append("rows"))
-    for _ in range(2):
-        assert (through(), changes) == ([(1,)], ["rows"])
+    with closing(sqlite3.connect(":memory:", timeout=60)) as runner:
+
+        def through() -> list[tuple[int]]:
+            return runner.execute(job.steps[-1].sql).fetchall()
+
+        for sql in job.connection.setup:
+            runner.execute(sql)
+        gate.shut(lambda: changes.append("rows"))
+        gate.open()  # nobody came
+        assert (through(), changes) == ([(1,)], [])
+        gate.shut(lambda: changes.append("rows"))
+        for _ in range(2):
+            assert (through(), changes) == ([(1,)], ["rows"])
 
 
 def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path) -> None:
@@ -144,52 +136,34 @@ def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path
         assert kept.fetchone() == (1,)
 
 
-def test_what_was_not_answered_is_failed() -> None:
-    assert asked(answers=[]) == ("failed", "its result has 0 answers to 4 iterations")
-    assert asked(digest=None) == ("failed", "its result has no digest, which was asked for")
-    assert asked(status="unsupported", reason="no barrier") == ("unsupported", "no barrier")
-    assert asked(status="failed", error={"message": "locked"}) == ("failed", "locked")
-    ended = Invocation(None, None, "ended with exit code 2")
-    assert QUESTION.judged(ended, Life(0, 0, [])) == (
-        "failed",
-        "asked whether it answers from the database: ended with exit code 2",
-    )
-
-
 def test_a_run_asks_in_the_manners_of_its_cases() -> None:
     cases, _ = choose.choose(
         KNOWN, "quick", KNOWN.modes["quick"], ["get-pk@shape=array", "all"], [], [], None
     )
     manners = freshness.manners_of(cases, KNOWN)
-    assert manners == {ALL, Manner("array", "number", "prepared", "get")}
+    array = Manner("array", "number", "prepared", "get")
+    assert manners == {ALL, array}
     # A driver may have one shape for all statements of a connection.
     spec = KNOWN.runners["node"]
-    assert [q.manners for q in freshness.questions(manners, LOSSY, spec)] == [
-        (Manner("array", "number", "prepared", "get"),),
-        (ALL,),
-    ]
+    assert [q.manners for q in freshness.questions(manners, LOSSY, spec)] == [(array,), (ALL,)]
 
 
-def test_integers_beyond_doubles_are_read_where_they_can_be() -> None:
-    bigint = GET._replace(integers="bigint")
-    node, rust = KNOWN.runners["node"], KNOWN.runners["rust"]
+def test_a_runner_is_asked_for_what_it_can_say() -> None:
+    bigint, node = GET._replace(integers="bigint"), KNOWN.runners["node"]
     lossy = freshness.questions([GET, bigint], LOSSY, node)
     assert {q.manners: q.wide for q in lossy} == {(GET,): False, (bigint,): True}
-    assert [q.wide for q in freshness.questions([GET], Features(), rust)] == [True]
     held = [row[-1] for row in QUESTION.stored(0, 0)]
     assert all(isinstance(value, int) and int(float(value)) != value for value in held)
-
-
-def test_a_runner_of_the_core_meets_no_gate_and_its_texts_hold_what_it_says() -> None:
-    spec = KNOWN.runners["node"]
+    # one of the core meets no gate
     for features, setups in (Features(), 0), (LOSSY, 2):
-        (question,) = freshness.questions([GET], features, spec)
+        (question,) = freshness.questions([GET], features, node)
         job = question.job("rows.db", "")
         assert len(job.connection.setup) == setups
         assert levels(job) == ["core", *["extras"] * question.gated]
     for name in ("node", "deno"):
         (question,) = freshness.questions([GET], Features(), KNOWN.runners[name])
         texts = [row[3] for row in question.stored(0, 1)]
+        assert question.wide
         assert ["\0" in str(text) for text in texts] == [name == "node"] * 3
 
 
@@ -198,115 +172,91 @@ def test_a_runner_with_a_memory_is_wrong_in_every_cell_and_the_others_are_measur
 ) -> None:
     clone.runner("remembers", "remembers")
     clone.runner("honest")
-    done = clone.sqlitmus("run", "--size", "s", "--blocks", "2", "--case", "get", "--case", "all")
+    done = clone.sqlitmus("run", "--size", "s", "--blocks", "1", "--case", "get", "--case", "all")
     assert done.code == 5
     assert clone.outcomes() == {"honest": "ok", "remembers": "wrong"}
     reasons = {record.reason for record in clone.latest().verified() if record.runner != "honest"}
-    assert reasons == {
-        "stale: another process changed rows, and `all` (prepared, object) returned the old ones"
-    }
+    assert reasons == {STALE.format("", BY_ALL).removeprefix("wrong: ")}
     assert {sample.runner for sample in clone.samples()} == {"honest"}
     assert "freshness.remembers.job.json" in clone.evidence()
 
 
 def test_a_runner_that_does_not_change_is_asked_once(clone: Clone) -> None:
     clone.runner("honest")
-    asked: list[int] = []
+    pids = [0]
     for _ in range(2):
-        done = clone.sqlitmus("run", "--size", "s", "--blocks", "2")
+        done = clone.sqlitmus("run", "--size", "s", "--blocks", "1")
         assert done.code == 0, done.err
-        asked.append(len(clone.pids()))
+        pids.append(len(clone.pids()))
     # In the second run it is neither verified nor asked: a process for each invocation.
-    assert asked[1] - asked[0] == len(clone.samples())
-    assert asked[0] - len(clone.samples()) == 2
+    many = len(clone.samples())
+    assert (pids[1], pids[2] - pids[1]) == (many + 2, many)
 
 
-def test_a_runner_that_hangs_when_asked_is_killed(clone: Clone) -> None:
+def test_a_runner_that_hangs_when_asked_or_cannot_be_asked_is_failed(clone: Clone) -> None:
     clone.runner("hangs", "hangs-when-asked")
-
-    def attempt(timeout_s: float) -> tuple[float, str] | None:
-        done = clone.sqlitmus("verify", "--size", "s", "--timeout", f"{timeout_s:g}")
-        return (timeout_s, done.out) if "asked whether" in done.out else None
-
-    timeout_s, out = long_enough(attempt, 1)
-    reason = f"asked whether it answers from the database: no end within {timeout_s:g} s; killed"
-    assert out == f"failed       get/hangs: {reason}\n"
-    assert clone.alive() == []
-
-
-def test_a_runner_that_cannot_be_asked_is_failed(clone: Clone) -> None:
     clone.runner("old", "knows-contract-1")
-    done = clone.sqlitmus("verify", "--size", "s")
-    words = "ended with exit code 2 and wrote no result"
-    assert (
-        done.out == f"failed       get/old: asked whether it answers from the database: {words}\n"
-    )
-    assert done.code == 4
 
+    def attempt(timeout_s: float) -> tuple[float, Any] | None:
+        done = clone.sqlitmus("verify", "--size", "s", "--timeout", f"{timeout_s:g}")
+        return (timeout_s, done) if done.out.count("asked whether") == 2 else None
 
-PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")
-
-
-@pytest.mark.parametrize(
-    ("text", "copied"),
-    [
-        *(("get-pk", False), ("foo-get", False)),
-        *(("insert-autocommit", True), ("commit", True)),
-        *(("foo-insert", False), ("bulk-insert", False)),  # into memory
-    ],
-)
-def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, copied: bool
-) -> None:
-    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    case = case_of(text)
-    fixtures = Fixtures(KNOWN, "s", lambda _: None)
-    ready = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path).job(case, PYTHON, "verify")
-    assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
-    assert (ready.target is not None) == copied
-    assert "readback" not in ready.required.left_open
-    assert bool(ready.readback) == KNOWN.scenarios[case.scenario].writes
-
-
-def preparation(
-    folder: Path, file: str | None = "fixture.db", known: Any = KNOWN, size: str = "s"
-) -> Preparation:
-    """One whose fixtures are always this file."""
-
-    def of(_: PlannedCase) -> Path | None:
-        return folder / file if file else None
-
-    fixtures: Any = SimpleNamespace(of=of)
-    return Preparation(known, fixtures, Copies(), size, folder)
+    timeout_s, done = long_enough(attempt, 1)
+    asks = "asked whether it answers from the database: "
+    assert done.out.splitlines() == [
+        f"failed       get/hangs: {asks}no end within {timeout_s:g} s; killed",
+        f"failed       get/old: {asks}ended with exit code 2 and wrote no result",
+    ]
+    assert (done.code, clone.alive()) == (4, [])
 
 
 NODE: Any = SimpleNamespace(spec=KNOWN.runners["node"], description=None)
 
 
+def preparation(
+    folder: Path, file: str = "fixture.db", known: Any = KNOWN, size: str = "s"
+) -> Preparation:
+    """One whose fixtures are always this file."""
+
+    def of(case: Any) -> Path | None:
+        return folder / file if case.fixture else None
+
+    fixtures: Any = SimpleNamespace(of=of)
+    return Preparation(known, fixtures, Copies(), size, folder)
+
+
 @pytest.mark.parametrize(
-    ("text", "mode", "digest", "asked"),
+    ("text", "mode", "digest", "facts"),
     [
-        ("insert-transaction", "verify", False, True),
-        ("insert-transaction", "measure", False, False),
-        ("insert-transaction", "measure", True, True),
-        ("service-writers", "measure", False, True),
-        ("foo-insert", "measure", False, True),
+        ("get-pk", "verify", False, "fixture"),
+        ("foo-get", "verify", False, ""),
+        ("insert-autocommit", "verify", False, "fixture, copy, asked, read"),
+        ("commit", "verify", False, "fixture, copy, asked, read"),
+        ("foo-insert", "verify", False, "asked, read"),  # into memory
+        ("bulk-insert", "verify", False, "asked, read"),
+        # a timed process reads back only what the harness cannot
+        ("insert-transaction", "measure", False, "fixture, copy, read, left open"),
+        ("insert-transaction", "measure", True, "fixture, copy, asked, read"),
+        ("service-writers", "measure", False, "fixture, copy, asked, read"),
+        ("foo-insert", "measure", False, "asked, read"),
     ],
 )
-def test_a_timed_process_reads_back_only_what_the_harness_cannot(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, mode: Any, digest: bool, asked: bool
+def test_what_is_written_to_is_copied_and_looked_at_afterwards(
+    tmp_path: Path, text: str, mode: Any, digest: bool, facts: str
 ) -> None:
-    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    case = case_of(text)
-    preparation = Preparation(KNOWN, Fixtures(KNOWN, "s", print), Copies(), "s", tmp_path)
-    ready = preparation.job(case, PYTHON, mode, digest=digest)
-    assert bool(Job.model_validate_json(ready.file.read_bytes()).readback) is asked
-    assert ("readback" in ready.required.left_open) is not asked
-    assert ready.readback, "the harness reads the file in either case"
+    ready = preparation(tmp_path).job(case_of(text), PYTHON, mode, digest=digest)
+    found = {
+        "fixture": ready.source,
+        "copy": ready.target,
+        "asked": Job.model_validate_json(ready.file.read_bytes()).readback,
+        "read": ready.readback,
+        "left open": "readback" in ready.required.left_open,
+    }
+    assert ", ".join(name for name, value in found.items() if value) == facts
 
 
 def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
-    made, case = preparation(tmp_path, None), case_of("json@store=jsonb")
+    made, case = preparation(tmp_path), case_of("json@store=jsonb")
     its, plain = (
         made.job(case, NODE, "verify", plain=plain).file.read_text("utf-8")
         for plain in (False, True)
@@ -320,12 +270,13 @@ def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_sa
     tmp_path: Path,
 ) -> None:
     made = preparation(tmp_path)
-    targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
-    for text in ("insert-autocommit", "update-pk"):
-        for seat, files in targets.items():
-            files.add(made.job(case_of(text), NODE, "measure", seat=seat).target)
-    assert [len(files) for files in targets.values()] == [1, 1, 1]
-    assert len({file for files in targets.values() for file in files}) == 3
+    targets = [
+        made.job(case_of(text), NODE, "measure", seat=seat).target
+        for text in ("insert-autocommit", "update-pk")
+        for seat in (None, "node", "canary")
+    ]
+    assert targets[:3] == targets[3:]
+    assert len({*targets}) == 3
 
 
 class Enough(Exception):
@@ -399,6 +350,12 @@ def test_the_oracle_is_asked_again_for_whatever_could_change_an_answer(tmp_path:
     assert len({*asked}) == len(asked)
 
 
+@pytest.fixture(scope="module")
+def toolchain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose fixtures are built once, or again after they were harmed."""
+    return tmp_path_factory.mktemp("toolchain")
+
+
 @pytest.fixture
 def told() -> list[str]:
     """What the user hears."""
@@ -406,17 +363,13 @@ def told() -> list[str]:
 
 
 @pytest.fixture
-def fixtures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]) -> Fixtures:
-    """Those of the clone at size s, in a folder of their own."""
-    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
+def fixtures(toolchain: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]) -> Fixtures:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(toolchain))
     return Fixtures(KNOWN, "s", told.append)
 
 
-USERS, SHIPPED = case_of("get-pk"), case_of("get-pk@profile=shipped")
-
-
-def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
-    file = fixtures.of(of)
+def file_of(fixtures: Fixtures, text: str = "get-pk") -> Path:
+    file = fixtures.of(case_of(text))
     assert file
     return file
 
@@ -437,7 +390,7 @@ def test_a_database_is_read_before_a_process_has_it_and_again_after_a_pause(
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     made = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path)
-    for case in (USERS, case_of("insert-autocommit")):
+    for case in map(case_of, ("get-pk", "insert-autocommit")):
         ready = made.job(case, PYTHON, "measure")
         for seconds in (0, 30, 30, 60):
             clock[0] += seconds
@@ -451,15 +404,13 @@ def append(file: Path) -> None:
         stream.write(b"x")
 
 
-DAMAGES: list[tuple[Callable[[Path], None], str]] = [(append, "changed"), (Path.unlink, "vanished")]
-
-
-@pytest.mark.parametrize(("damage", "word"), DAMAGES, ids=["changed", "vanished"])
+@pytest.mark.parametrize(("damage", "word"), [(append, "changed"), (Path.unlink, "vanished")])
 def test_harm_is_told_once_and_mended_for_the_next(
-    fixtures: Fixtures, damage: Callable[[Path], None], word: str
+    fixtures: Fixtures, told: list[str], damage: Callable[[Path], None], word: str
 ) -> None:
     file = file_of(fixtures)
     content = file.read_bytes()
+    told.clear()
     assert fixtures.whole(file)
     damage(file)
     assert not fixtures.whole(file)
@@ -468,22 +419,17 @@ def test_harm_is_told_once_and_mended_for_the_next(
     assert not fixtures.whole(file)
     assert file_of(fixtures).read_bytes() == content
     assert fixtures.whole(file)
+    again = f"{file}: this fixture has changed since it was built; it is built again"
+    assert told == [again] * (word == "changed")
 
 
-def test_what_is_built_again_is_told_unless_it_was_gone(
-    fixtures: Fixtures, told: list[str]
-) -> None:
-    file = file_of(fixtures)
-    file.unlink()
-    file_of(fixtures)
-    assert told == []
-    append(file)
-    file_of(fixtures)
-    assert told == [f"{file}: this fixture has changed since it was built; it is built again"]
-
-
-def test_all_files_given_out_are_watched(fixtures: Fixtures) -> None:
-    files = [file_of(fixtures, USERS), file_of(fixtures, SHIPPED)]
+def test_all_files_given_out_are_watched_but_to_touch_one_is_no_harm(fixtures: Fixtures) -> None:
+    assert fixtures.of(case_of("startup-noop")) is None
+    files = [file_of(fixtures), file_of(fixtures, "get-pk@profile=shipped")]
+    os.utime(files[0], ns=(1, 1))
+    assert not fixtures.whole(files[0])
+    assert fixtures.harm() is None
+    assert fixtures.whole(files[0])
     for file in files:
         append(file)
     first, second = (file.name for file in files)
@@ -493,22 +439,10 @@ def test_all_files_given_out_are_watched(fixtures: Fixtures) -> None:
     )
 
 
-def test_no_file_and_a_touched_one_with_the_same_content_are_no_harm(fixtures: Fixtures) -> None:
-    assert fixtures.of(case_of("startup-noop")) is None
-    file = file_of(fixtures)
-    os.utime(file, ns=(1, 1))
-    assert not fixtures.whole(file)
-    assert fixtures.harm() is None
-    assert fixtures.whole(file)
-
-
 @pytest.fixture
 def origin(tmp_path: Path) -> Path:
     file = tmp_path / "fixture.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT)")
-        connection.executemany("INSERT INTO t VALUES (?, ?)", [(n, "x" * 900) for n in range(4000)])
-        connection.commit()
+    write(file, "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT)", FILL)
     return file
 
 
@@ -517,6 +451,12 @@ def copy(tmp_path: Path, origin: Path) -> Path:
     file = tmp_path / "copy.db"
     Copies().supply(origin, file)
     return file
+
+
+FILL = (
+    "INSERT INTO t(text) WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 4000) "
+    "SELECT printf('%.900c', 'x') FROM n"
+)
 
 
 def write(file: Path, *statements: str) -> None:
@@ -529,7 +469,7 @@ def never(*_: object) -> None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["unseen", "seen"])
+@pytest.mark.parametrize("seen", [False, True])
 @pytest.mark.parametrize(
     "sql",
     [
@@ -538,7 +478,6 @@ def never(*_: object) -> None:
         "DELETE FROM t",
         "PRAGMA journal_mode = WAL",
     ],
-    ids=["changed", "longer", "emptied", "header"],
 )
 def test_only_what_a_writer_changed_is_written_again(
     origin: Path, copy: Path, monkeypatch: pytest.MonkeyPatch, sql: str, *, seen: bool
@@ -566,21 +505,17 @@ def test_a_block_that_changed_is_told_and_no_other(origin: Path, copy: Path) -> 
     assert Copies().difference(copy, None).blocks == whole
 
 
-def test_a_shorter_file_is_copied_as_a_whole(origin: Path, copy: Path) -> None:
-    write(copy, "DELETE FROM t", "VACUUM")
-    Copies().supply(origin, copy)
-    assert copy.read_bytes() == origin.read_bytes()
-
-
-@pytest.mark.parametrize("kind", ["symlink_to", "hardlink_to"])
-def test_nothing_is_written_through_a_link(
-    tmp_path: Path, origin: Path, copy: Path, kind: str
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+def test_a_shorter_file_or_a_link_is_replaced_and_nothing_is_written_through_it(
+    tmp_path: Path, origin: Path, copy: Path, link: str | None
 ) -> None:
-    other = tmp_path / "other.db"
-    copy.rename(other)
-    write(other, "DELETE FROM t")
-    before = other.read_bytes()
-    getattr(copy, kind)(other)
+    write(copy, "DELETE FROM t", *["VACUUM"] * (link is None))
+    before = copy.read_bytes()
+    other = copy.rename(tmp_path / "other.db")
+    if link:
+        getattr(copy, link)(other)
+    else:
+        copy.write_bytes(before)
     Copies().supply(origin, copy)
     assert copy.read_bytes() == origin.read_bytes()
     assert other.read_bytes() == before

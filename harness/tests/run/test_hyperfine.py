@@ -5,44 +5,35 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.plan.counts import Pace, pace
 from sqlitmus.run.processes import process
 from sqlitmus.run.processes.process import Hyperfine, Invocation, Timing, Unreadable, invoke
 from tests.fakes.clone import running, until
+from tests.run.made import RESULT
 
-RESULT = {
-    "contract": 2,
-    "cell": "a/b",
-    "status": "ok",
-    "identity": {
-        "runner": "x",
-        "runtime": {"name": "x", "version": "1"},
-        "driver": {"name": "x", "version": "1"},
-        "architecture": "x86_64",
-    },
-}
 TEXT = json.dumps(RESULT)
 UNFIT = "its result does not fit the contract: "
-UNSUPPORTED = {**RESULT, "status": "unsupported", "reason": "no"}
-FAILED = {**RESULT, "status": "failed", "error": {"message": "locked"}}
 
 
 def changed(**changes: object) -> str:
     return json.dumps({**RESULT, **changes})
 
 
+FAILED = changed(status="failed", error={"message": "locked"})
+
+
+@dataclass
 class Fake(Hyperfine):
     """An executor that writes `text` and ends with `code`, or raises."""
 
-    def __init__(self, output: Path, text: str | None, code: int | None = 0) -> None:
-        self.output, self.text, self.code = output, text, code
-        self.problem: Exception | None = None
+    output: Path
+    text: str | None
+    code: int | Exception | None
 
     def execute(
         self,
@@ -52,58 +43,45 @@ class Fake(Hyperfine):
         timeout_s: float,
         folder: Path | None = None,
     ) -> Timing:
-        assert folder is None
-        assert (command, environment, log.name, timeout_s) == (["run"], {"A": "b"}, "x.log", 2.0)
-        if self.problem:
-            raise self.problem
+        asked = (command, environment, log.name, timeout_s, folder)
+        assert asked == (["run"], {"A": "b"}, "x.log", 2.0, None)
+        if isinstance(self.code, Exception):
+            raise self.code
         if self.text is not None:
             self.output.write_text(self.text, "utf-8")
         return Timing(10, 4, 3, self.code)
 
 
-def go(tmp_path: Path, text: str | None, code: int | None = 0, problem: Any = None) -> Any:
-    fake = Fake(tmp_path / "result.json", text, code)
-    fake.problem = problem
-    return invoke(fake, ["run"], {"A": "b"}, fake.output, tmp_path / "x.log", 2.0)
-
-
-@pytest.mark.parametrize(("given", "code"), [(RESULT, 0), (UNSUPPORTED, 0), (FAILED, 1)])
-def test_a_result_whose_exit_code_goes_with_its_status(
-    tmp_path: Path, given: dict[str, Any], code: int
-) -> None:
-    done = go(tmp_path, json.dumps(given), code)
-    assert (done.problem, done.timing) == (None, Timing(10, 4, 3, code))
-    assert done.result.status == given["status"]
-
-
 @pytest.mark.parametrize(
-    ("text", "code", "problem"),
+    ("text", "code", "told"),
     [
+        (TEXT, 0, "ok"),
+        (changed(status="unsupported", reason="no"), 0, "unsupported"),
+        (FAILED, 1, "failed"),
         (None, 0, "ended with exit code 0 and wrote no result"),
         (None, 2, "ended with exit code 2 and wrote no result"),
         (None, None, "was killed and wrote no result"),
         (None, 139, "was killed by SIGSEGV (exit code 139) and wrote no result"),
         (TEXT, 1, "ended with exit code 1, which does not go with status ok"),
         (TEXT, 137, "was killed by SIGKILL (exit code 137), which does not go with status ok"),
-        (json.dumps(FAILED), 0, "ended with exit code 0, which does not go with status failed"),
+        (FAILED, 0, "ended with exit code 0, which does not go with status failed"),
         (changed(rows=-1), 0, f"{UNFIT}rows: Input should be greater than or equal to 0"),
         (changed(status="unsupported"), 0,
          f"{UNFIT}whole file: Value error, an unsupported result needs a reason"),
         (changed(extra=1), 0, f"{UNFIT}extra: Extra inputs are not permitted"),
+        (None, TimeoutError("no end"), "no end"),
+        (None, RuntimeError("no timing"), "no timing"),
     ],
 )  # fmt: skip
-def test_anything_else_is_a_problem(
-    tmp_path: Path, text: str | None, code: int | None, problem: str
+def test_only_a_result_whose_exit_code_goes_with_its_status_counts(
+    tmp_path: Path, text: str | None, code: int | Exception | None, told: str
 ) -> None:
-    (tmp_path / "result.json").write_text(TEXT, "utf-8")  # of an earlier invocation
-    done = go(tmp_path, text, code)
-    assert (done.result, done.problem) == (None, problem)
-
-
-@pytest.mark.parametrize("error", [TimeoutError("no end"), RuntimeError("no timing")])
-def test_an_executor_that_gives_up_is_a_problem(tmp_path: Path, error: Exception) -> None:
-    done = go(tmp_path, None, problem=error)
-    assert (done.timing, done.result, done.problem) == (None, None, str(error))
+    output = tmp_path / "result.json"
+    output.write_text(TEXT, "utf-8")  # of an earlier invocation
+    done = invoke(Fake(output, text, code), ["run"], {"A": "b"}, output, tmp_path / "x.log", 2.0)
+    ended = None if isinstance(code, Exception) else Timing(10, 4, 3, code)
+    assert done.timing == ended
+    assert (done.result.status if done.result else done.problem) == told
 
 
 @pytest.fixture
@@ -191,9 +169,7 @@ def test_kill_from_elsewhere_ends_the_command_under_way(
     hyperfine.kill()  # with nothing under way it does nothing
 
 
-def test_each_look_notes_the_size_of_a_log_and_one_beyond_the_bound_ends_the_runner_once(
-    tmp_path: Path,
-) -> None:
+def test_a_log_beyond_its_bound_ends_the_runner_once(tmp_path: Path) -> None:
     ended: list[str] = []
     log = tmp_path / "x.db-wal"
     looks = process.of_log(tmp_path / "x.db", lambda: ended.append("x"), most=2**18)
@@ -213,28 +189,18 @@ def test_each_look_notes_the_size_of_a_log_and_one_beyond_the_bound_ends_the_run
     )
 
 
-def test_the_thread_looks_until_the_end(tmp_path: Path) -> None:
-    looks = process.of_log(tmp_path / "x.db", lambda: None)
-    with looks:
-        while len(looks.sizes) < 2:
-            pass
-    before = len(looks.sizes)
-    assert looks.sizes[0][0] <= looks.sizes[-1][0]
-    assert len(looks.sizes) == before
-
-
-def test_a_process_that_leaks_is_ended_once_and_told() -> None:
+def test_a_process_that_leaks_is_ended_and_its_thread_looks_until_the_end() -> None:
     ended: list[str] = []
-    sizes = iter([40, 101, 300])
+    sizes = iter(range(40, 10**9, 40))
     looks = process.of_memory(lambda: next(sizes), lambda: ended.append("x"), most=100)
-    for _ in range(3):
-        looks.look()
-    assert [size for _, size in looks.sizes] == [40, 101, 300]
+    with looks:
+        while len(looks.sizes) < 3:
+            pass
+    before = [*looks.sizes]
+    assert [size for _, size in before[:3]] == [40, 80, 120]
+    assert before == sorted(looks.sizes)
     assert ended == ["x"]
     assert "its memory grew beyond" in (looks.problem or "")
-
-
-WORKER: dict[str, object] = {"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": []}
 
 
 def problem(file: Path) -> str:
@@ -249,6 +215,9 @@ def written(tmp_path: Path, text: str) -> Path:
     return file
 
 
+WORKER = '"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": [], "spans_us": [[0, 1e308]]'
+
+
 @pytest.mark.parametrize(
     ("more", "text"),
     [
@@ -256,7 +225,7 @@ def written(tmp_path: Path, text: str) -> Path:
         ('"switches": {"voluntary": 1, "voluntary": 2, "involuntary": 3}',
          "its result has the key voluntary twice in one object"),
         (f'"rows": {10**30}', "its result has an integer of 31 digits: 100000000000…"),
-        (f'"workers": [{json.dumps(WORKER)[:-1]}, "spans_us": [[0, 1e308]]}}]',
+        (f'"workers": [{{{WORKER}}}]',
          "its result has the number 1e308, which is out of all bounds"),
         (f'"warmup_ns": [{"[" * 100_000}{"]" * 100_000}]',
          f"{UNFIT}whole file: Invalid JSON: recursion limit"),
@@ -276,8 +245,10 @@ def test_more_than_any_job_needs_is_not_read(
     assert problem(file).startswith("its result has 1.0 MB; 1 MB are room for any job's")
 
 
-def test_a_folder_is_no_result(tmp_path: Path) -> None:
-    folder = tmp_path / "result.json"
+def test_a_file_is_kept_as_it_is_and_a_folder_is_no_result(tmp_path: Path) -> None:
+    process.keep(written(tmp_path, "no JSON"), tmp_path / "copy")
+    assert (tmp_path / "copy").read_text("utf-8") == "no JSON"
+    folder = tmp_path / "folder"
     folder.mkdir()
     # Windows does not open one
     assert problem(folder).startswith(
@@ -288,50 +259,15 @@ def test_a_folder_is_no_result(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_nothing_waits_for_the_other_end_of_a_pipe(tmp_path: Path) -> None:
-    pipe = tmp_path / "result.json"
+@pytest.mark.skipif(os.name == "nt", reason="no pipes, and links need a privilege there")
+def test_nothing_waits_for_the_other_end_of_a_pipe_or_follows_a_link(tmp_path: Path) -> None:
+    file, pipe, link = written(tmp_path, TEXT), tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
-    assert problem(pipe) == "its result is no regular file"
-    process.keep(pipe, tmp_path / "copy")
-    assert not (tmp_path / "copy").exists()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    file, link = written(tmp_path, TEXT), tmp_path / "link"
     link.symlink_to(file)
+    assert problem(pipe) == "its result is no regular file"
     assert problem(link) == "its result is a link, which the harness does not follow"
-    process.keep(link, tmp_path / "copy")
-    assert not (tmp_path / "copy").exists()
-    process.clear(link)
+    for each in (pipe, link):
+        process.keep(each, tmp_path / "copy")
+        assert not (tmp_path / "copy").exists()
+        process.clear(each)
     assert (file.exists(), link.is_symlink()) == (True, False)
-
-
-def test_what_is_kept_as_evidence_is_the_file_as_it_is(tmp_path: Path) -> None:
-    process.keep(written(tmp_path, "no JSON"), tmp_path / "copy")
-    assert (tmp_path / "copy").read_text("utf-8") == "no JSON"
-
-
-@pytest.mark.parametrize(
-    ("level", "spread", "agrees"),
-    [
-        (1.05, 0.02, True),
-        (0.95, 0.06, True),
-        (1.2, 0.02, False),  # another clock
-        (0.8, 0.02, False),
-        (1.0, 0.1, False),  # it became noisy
-        (1.0, 0.004, False),  # it became quiet
-    ],
-)
-def test_another_level_or_another_noise_is_another_pace(
-    level: float, spread: float, agrees: bool
-) -> None:
-    earlier = Pace(level_ns=30e6, spread=0.022)
-    assert Pace(level_ns=level * 30e6, spread=spread).agrees(earlier) == agrees
-
-
-def test_a_pace_agrees_with_itself_and_quiet_ones_whatever_their_rest_of_noise() -> None:
-    now = pace()
-    assert now.agrees(now)
-    assert Pace(level_ns=1, spread=0.0).agrees(Pace(level_ns=1, spread=0.001))

@@ -19,7 +19,7 @@ from sqlitmus.run.processes.progress import Progress, Stop
 from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
 from tests.fakes.clone import Clone
 from tests.fakes.instant import PROBE_NS, Desk
-from tests.run.planned import planned
+from tests.run.made import planned
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
 TWICE = canaries(CELLS, "a", {})

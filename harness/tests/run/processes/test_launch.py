@@ -7,23 +7,21 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sqlitmus.machine import conditions, system
 from sqlitmus.run.processes import launch
-from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import Launcher, Unlike, merge, start_spread_us
-from sqlitmus.run.processes.process import Invocation
-from sqlitmus.vocabulary.contract import Job, Measure, Proof, Result, Switches, Worker, Writer
-from sqlitmus.vocabulary.detail import Launch
+from sqlitmus.vocabulary.contract import Job, Result
 from tests.fakes.clone import long_enough, running, until
 from tests.known import RUNNERS
 from tests.refusals import refused
-from tests.run.test_hyperfine import RESULT
+from tests.run import made
 
 pytestmark = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
 
@@ -31,14 +29,10 @@ ORACLE = [sys.executable, "-X", "utf8", str(RUNNERS / "python" / "main.py")]
 FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
 
 
-def job(folder: Path, **measure: Any) -> Job:
+def job(folder: Path, given: dict[str, Any] | None = None, **measure: Any) -> Job:
     asked = {"operations_per_iteration": 10, "warmup_iterations": 1, "iterations": 3, "workers": 2}
-    return Job(
-        mode="measure",
-        cell="a/fake",
-        measure=Measure.model_validate({**asked, **measure}),
-        output=str(folder / "result.json"),
-    )
+    usual = {"mode": "measure", "cell": "a/fake", "output": str(folder / "result.json")}
+    return Job.model_validate({**usual, "measure": {**asked, **measure}, **(given or {})})
 
 
 def go(
@@ -49,7 +43,8 @@ def go(
     command: list[str] | None = None,
     asked: Job | None = None,
     **given: Any,
-) -> tuple[Invocation, Launch | None]:
+) -> tuple[Any, Any]:
+    """The invocation of fakes together, and how they were launched."""
     usual: dict[str, Any] = {"processes": 2, "pins": [], "timeout_s": 60}
     return (launcher or Launcher(folder)).launch(
         command or [sys.executable, "-I", "-S", str(FAKE), act],
@@ -62,25 +57,23 @@ def go(
 
 def test_processes_become_one_result(tmp_path: Path) -> None:
     done, seen = go(tmp_path, asked=job(tmp_path, workers=4))
-    assert done.problem is None
-    assert done.result
-    assert done.timing
-    assert (done.timing.exit_code, done.result.operations, done.result.rows) == (0, 40, 40)
+    assert (done.problem, done.timing.exit_code) == (None, 0)
+    assert done.timing.wall_ns > 0
+    assert done.timing.user_ns + done.timing.system_ns > 0
+    assert (done.result.operations, done.result.rows) == (40, 40)
     # Each process adds 2³² − 1 − the number of its first worker.
     assert done.result.checksum == 2**32 - 4
     assert [worker.operations for worker in done.result.workers] == [8, 12, 8, 12]
     # From the start of worker 0 to the end of worker 3, which starts 30 µs later and takes 203.
     assert done.result.iterations_ns == [233_000] * 3
-    assert done.result.warmup_ns == [200_002]
-    assert done.result.peak_rss_bytes == 2000
-    assert done.timing.wall_ns > 0
-    assert done.timing.user_ns + done.timing.system_ns > 0
-    assert seen
-    assert seen.processes == 2
-    assert seen.start_spread_us == [30.0] * 3
-    assert len(seen.skew_us) == 3
+    assert (done.result.warmup_ns, done.result.peak_rss_bytes) == ([200_002], 2000)
+    assert (seen.processes, seen.start_spread_us, len(seen.skew_us)) == (2, [30.0] * 3, 3)
     assert min(seen.skew_us) > 0
     assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 40
+    # the results of an earlier launch never count
+    done, _ = go(tmp_path, "speechless@1")
+    assert done.problem == "process 1: ended with exit code 0 and wrote no result"
+    assert not (tmp_path / "result.json").exists()
 
 
 @pytest.mark.parametrize("by_ns", [3_600_000_000_000, -5_000_000])
@@ -88,31 +81,21 @@ def test_a_clock_that_jumps_voids_what_several_processes_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_ns: int
 ) -> None:
     calls = iter([0, by_ns])
-    real = conditions.time.time_ns
-    monkeypatch.setattr(conditions.time, "time_ns", lambda: real() + next(calls))
+    real = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() + next(calls))
     invocation, told = go(tmp_path)
-    assert told is None
-    assert invocation.result is None
-    assert invocation.problem
+    assert (told, invocation.result) == (None, None)
     assert f"was set by {by_ns / 1e6:+,.1f} ms" in invocation.problem
 
 
 def test_each_process_has_its_share_and_reads_the_same_job(tmp_path: Path) -> None:
     go(tmp_path, asked=job(tmp_path, workers=6), processes=3)
     given = [json.loads(f.read_bytes()) for f in sorted(tmp_path.glob("result.?.job.json"))]
-    shares = [one["measure"]["share"] for one in given]
+    measures = [one["measure"] for one in given]
+    shares = [measure.pop("share") for measure in measures]
     assert shares == [{"of": 6}, {"first": 2, "of": 6}, {"first": 4, "of": 6}]
-    for one in given:
-        measure = one["measure"]
-        assert measure["workers"] == 2
-        assert (measure["operations_per_iteration"], measure["iterations"]) == (10, 3)
-
-
-def test_the_results_of_an_earlier_launch_never_count(tmp_path: Path) -> None:
-    assert go(tmp_path)[0].result
-    done, _ = go(tmp_path, "speechless@1")
-    assert done.problem == "process 1: ended with exit code 0 and wrote no result"
-    assert not (tmp_path / "result.json").exists()
+    same = {"operations_per_iteration": 10, "warmup_iterations": 1, "iterations": 3, "workers": 2}
+    assert measures == [same] * 3
 
 
 def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -> None:
@@ -129,18 +112,15 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
         "columns": [{"name": "id", "type": "integer"}, {"name": "word", "type": "text"}],
     }
     given = {"database": {"path": str(database)}, "steps": [step]}
-    asked = job(tmp_path, workers=4, operations_per_iteration=101)
-    asked = Job.model_validate({**asked.model_dump(), **given})
     output, file = tmp_path / "one.json", tmp_path / "one.job.json"
-    whole = asked.measure.model_copy(update={"operations_per_iteration": 4 * 101})
-    changes = {"mode": "verify", "output": str(output), "measure": whole}
-    file.write_text(asked.model_copy(update=changes).text(), "utf-8")
+    alone = given | {"mode": "verify", "output": str(output)}
+    whole = job(tmp_path, alone, workers=4, operations_per_iteration=4 * 101)
+    file.write_text(whole.text(), "utf-8")
     subprocess.run([*ORACLE, "--job", str(file)], check=True)
     one = Result.model_validate_json(output.read_bytes())
+    asked = job(tmp_path, given, workers=4, operations_per_iteration=101)
     done, seen = go(tmp_path, command=ORACLE, asked=asked)
-    assert done.problem is None
     together = done.result
-    assert together
     assert (together.operations, together.rows) == (404, 404)
     assert together.checksum == one.checksum
     each = [one.answers[first : first + 101] for first in range(0, 404, 101)]
@@ -148,7 +128,6 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
         sum(answer[2] for answer in iteration) % 2**32 for iteration in each
     ]
     assert [worker.operations for worker in together.workers] == [100, 100, 100, 104]
-    assert seen
     spreads = zip(together.iterations_ns, seen.start_spread_us, strict=True)
     assert [time_ns >= spread_us * 1000 for time_ns, spread_us in spreads] == [True] * 3
 
@@ -156,7 +135,6 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
 def test_one_process_alone_stands_at_the_barrier_too(tmp_path: Path) -> None:
     done, seen = go(tmp_path, asked=job(tmp_path, workers=1), processes=1)
     assert done.result
-    assert seen
     assert (seen.skew_us, seen.start_spread_us) == ([0.0] * 3, [0.0] * 3)
 
 
@@ -173,7 +151,7 @@ BEFORE = "before iteration 3 of 4"
 
 
 @pytest.mark.parametrize(
-    ("act", "problem"),
+    ("act", "told"),
     [
         ("crash@1", f"process 1 of 2: ended with exit code 1 {BEFORE}: out of luck"),
         ("signal@0", f"process 0 of 2: was killed by SIGSEGV (exit code 139) {BEFORE}: pinned"),
@@ -181,17 +159,20 @@ BEFORE = "before iteration 3 of 4"
         ("eager@1", "process 1 of 2: says `ready` once more before iteration 2 of 4: pinned to"),
         ("endless@0", "process 0 of 2: says `ready` once more after iteration 4, the last: pinned"),
         ("late crash@1", "process 1 of 2: ended with exit code 4 after iteration 4, the last: pin"),
-        ("speechless@1", "process 1: ended with exit code 0 and wrote no result"),
         ("unlike@1", "process 1 differs from process 0 in `effective`: pragmas: cache_size: 1 and"),
         ("spanless@1", "process 1 reports 2 spans_us of its worker 0; 3 were asked for"),
+        # a result that is not ok is the answer of all
+        ("unsupported@1", "unsupported: no such shape"),
+        ("failed@0", "failed: database is locked"),
     ],
 )
-def test_an_accident_of_one_is_told_and_ends_all(tmp_path: Path, act: str, problem: str) -> None:
+def test_an_accident_of_one_is_told_and_ends_all(tmp_path: Path, act: str, told: str) -> None:
     done, seen = go(tmp_path, act)
-    assert done.problem
-    assert done.problem.startswith(problem)
-    assert (done.result, seen) == (None, None)
-    assert not (tmp_path / "result.json").exists()
+    result = done.result
+    words = result and f"{result.status}: {result.reason or result.error.message}"
+    assert (words or done.problem).startswith(told)
+    assert seen is None
+    assert (tmp_path / "result.json").exists() == bool(result)
 
 
 @pytest.mark.parametrize(
@@ -213,45 +194,31 @@ def test_a_process_that_does_not_go_on_is_bounded(
 
     monkeypatch.setattr(selectors, "DefaultSelector", Watched)
 
-    def attempt(timeout_s: float) -> tuple[float, Invocation, Launch | None] | None:
+    def attempt(timeout_s: float) -> tuple[float, Any, Any] | None:
         woken_by.clear()
         done, seen = go(tmp_path, act, timeout_s=timeout_s)
         return (timeout_s, done, seen) if (done.problem or "").startswith(who) else None
 
     timeout_s, done, seen = long_enough(attempt)
     within = f"{who} within {timeout_s:g} s; all are killed{told}"
-    assert (done.problem or "").startswith(within)
+    assert done.problem.startswith(within)
     assert (done.timing, done.result, seen) == (None, None, None)
     # between events the harness sleeps
     assert all(woken_by[:-1])
     assert not woken_by[-1]
 
 
-@pytest.mark.parametrize(
-    ("act", "status", "why"),
-    [("unsupported@1", "unsupported", "no such shape"), ("failed@0", "failed", "database is lock")],
-)
-def test_a_result_that_is_not_ok_is_the_answer_of_all(
-    tmp_path: Path, act: str, status: str, why: str
-) -> None:
-    done, seen = go(tmp_path, act)
-    assert done.problem is None
-    assert done.result
-    assert done.result.status == status
-    assert why in done.result.model_dump_json()
-    assert seen is None
-
-
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "gone")
     done, _ = go(tmp_path, command=[nowhere])
-    assert done == Invocation(None, None, f"{nowhere}: No such file or directory")
+    told = (done.timing, done.result, done.problem)
+    assert told == (None, None, f"{nowhere}: No such file or directory")
 
 
 def test_kill_ends_all_with_what_they_started(tmp_path: Path) -> None:
     launcher = Launcher(tmp_path)
     launcher.kill()  # with nothing under way it does nothing
-    ended: list[Invocation] = []
+    ended: list[Any] = []
 
     def run() -> None:
         ended.append(go(tmp_path, "stubborn@1", launcher=launcher)[0])
@@ -263,25 +230,22 @@ def test_kill_ends_all_with_what_they_started(tmp_path: Path) -> None:
     launcher.kill()
     thread.join(30)
     assert not thread.is_alive()
-    assert "was killed by SIGKILL (exit code 137) before iteration 1 of 4" in str(ended[0].problem)
+    assert "was killed by SIGKILL (exit code 137) before iteration 1 of 4" in ended[0].problem
     for pid in map(int, file.read_text().split()):
         until(lambda pid=pid: not running(pid), "a process lives on")
 
 
-@pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> None:
-    here = system.allowed()
+    here = sorted(os.sched_getaffinity(0))
     pins = [here[-1], here[0]]
     done, seen = go(tmp_path, asked=job(tmp_path, workers=3), processes=3, pins=pins)
     assert done.result
-    assert seen
     assert seen.pins == [here[-1], here[0], here[-1]]
     said = (tmp_path / "log").read_text("utf-8").splitlines()
     assert said[1::2] == [f"pinned to {pin}" for pin in seen.pins]
-    assert system.allowed() == here
+    assert sorted(os.sched_getaffinity(0)) == here
 
 
-@pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
     with refused(r"pin 4096: there is no such processor.*usable are \d"):
         go(tmp_path, pins=[0, 4096])
@@ -292,115 +256,95 @@ WRITER = {"steps": [{"operation": "run", "sql": "x"}], "operations": 1}
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("given", "measure", "why"),
     [
-        ({"measure": Measure(operations_per_iteration=1, workers=3)}, "3 workers cannot be shared"),
-        ({"measure": Measure(operations_per_iteration=1, workers=2, warmup_ns=1)}, "warm up by"),
-        ({"mode": "verify"}, "measure only"),
-        ({"reset": ["DELETE FROM t"]}, "no reset"),
-        ({"writer": Writer.model_validate(WRITER)}, "no writer"),
+        ({}, {"workers": 3}, "3 workers cannot be shared"),
+        ({}, {"warmup_ns": 1}, "warm up by"),
+        ({"mode": "verify"}, {}, "measure only"),
+        ({"reset": ["DELETE FROM t"], "reset_every": 10}, {}, "no reset"),
+        ({"writer": WRITER}, {}, "no writer"),
     ],
 )
-def test_a_job_that_cannot_be_shared(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
+def test_a_job_that_cannot_be_shared(
+    tmp_path: Path, given: dict[str, Any], measure: dict[str, Any], why: str
+) -> None:
     with pytest.raises(ValueError, match=why):
-        go(tmp_path, asked=job(tmp_path).model_copy(update=changes))
+        go(tmp_path, asked=job(tmp_path, given, **measure))
 
 
-WAITING = """
-import sys
-for iteration in range(4):
-    print("ready", flush=True)
-    sys.stdin.readline()
-    if iteration == 1:
-        open(sys.argv[1]).read()
-"""
+MEASURE = job(Path(), operations_per_iteration=9, iterations=2, workers=1).measure
 
 
-def test_iterations_that_were_released_at_once_are_waited_for_one_by_one(tmp_path: Path) -> None:
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    with ProcessGroup(4, 60) as group:
-        command = [sys.executable, "-I", "-S", "-c", WAITING, str(gate)]
-        group.start(command, {"PATH": os.environ["PATH"]}, tmp_path / "log")
-        group.wait_until_ready()
-        group.release(3)
-        group.wait_until_ready(2)  # the first is done, and the second one waits for this test
-        assert [child.owed for child in group.children] == [2]
-        gate.write_text("")
-        group.wait_until_ready(-1)  # all of them
-        assert [child.owed for child in group.children] == [0]
-        group.release()
-        group.wait_until_ended()
+def workers(*spans: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
+    each = {"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": [1, 1]}
+    return [{**each, "spans_us": of} for of in spans]
 
 
-MEASURE = Measure(operations_per_iteration=9, warmup_iterations=1, iterations=2)
-
-
-def worker(*spans: tuple[float, float]) -> Worker:
-    return Worker(operations=1, rows=1, checksum=1, iterations_ns=[1, 1], spans_us=list(spans))
-
-
-def result(*workers: Worker, **other: Any) -> Result:
+def result(*spans: Sequence[tuple[float, float]], **other: Any) -> Result:
     """A process's result; by default of one worker, from 0 to 1 µs and from 10 to 11 µs."""
     times = {"answers": [[1, 0, 1]] * 3, "warmup_ns": [5], "iterations_ns": [1, 1]}
-    each = {"workers": list(workers) or [worker((0, 1), (10, 11))]}
-    return Result.model_validate({**RESULT, **times, **each, **other})
+    each = workers(*(spans or [[(0, 1), (10, 11)]]))
+    return made.result(**{**times, "workers": each, **other})
 
 
 def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
     one = result(
+        [(100.5, 200), (1000, 1100)],
+        [(110, 150), (1001, 1200.25)],
         operations=4,
         rows=8,
         affected=2,
         checksum=2**32 - 1,
+        readback={"rows": 1, "checksum": 1},
+        warmup_ns=[9],
         cpu_ns=11,
-        switches=Switches(voluntary=3, involuntary=1),
+        switches={"voluntary": 3, "involuntary": 1},
         peak_rss_bytes=100,
         answers=[(3, 1, 2**32 - 1), (3, 1, 0), (2, 0, 0)],
     )
     two = result(
+        [(90, 210.5), (1050, 1060)],
+        [(130, 140), (990, 1000)],
         operations=5,
         rows=10,
         affected=3,
         checksum=7,
+        readback={"rows": 2, "checksum": 2},
         cpu_ns=22,
-        switches=Switches(voluntary=4, involuntary=0),
+        switches={"voluntary": 4, "involuntary": 0},
         peak_rss_bytes=50,
         answers=[(4, 1, 2), (3, 1, 3), (3, 1, 2)],
     )
-    both = merge([one, two], MEASURE)
-    assert (both.operations, both.rows, both.affected, both.checksum) == (9, 18, 5, 6)
-    assert both.answers == [(7, 2, 1), (6, 2, 3), (5, 1, 2)]
-    costs = {"cpu_ns": 33, "switches": Switches(voluntary=7, involuntary=1), "peak_rss_bytes": 150}
-    assert {name: getattr(both, name) for name in costs} == costs
-    assert len(both.workers) == 2
+    measure = MEASURE.model_copy(update={"workers": 2})
+    costs = {
+        "cpu_ns": 33,
+        "switches": {"voluntary": 7, "involuntary": 1},
+        "peak_rss_bytes": 150,
+    }
+    expected = {
+        "operations": 9,
+        "rows": 18,
+        "affected": 5,
+        "checksum": 6,
+        "readback": {"rows": 1, "checksum": 1},  # of who ended last
+        "warmup_ns": [9],  # of the slowest
+        # from the first start to the last end of any worker
+        "iterations_ns": [120_500, 210_250],
+        "answers": [(7, 2, 1), (6, 2, 3), (5, 1, 2)],
+        **costs,
+    }
+    for order in ([one, two], [two, one]):
+        both = merge(order, measure)
+        assert both.model_dump(include={*expected}) == expected
+        assert both.workers == [*order[0].workers, *order[1].workers]
+        assert start_spread_us(both) == [40.0, 60.0]
     for name in costs:  # a sum with an unknown part is unknown
-        both = merge([one, two.model_copy(update={name: None})], MEASURE)
-        assert {n: getattr(both, n) for n in costs} == {**costs, name: None}
-
-
-def test_an_iteration_lasts_from_the_first_start_to_the_last_end_of_any_worker() -> None:
-    one = result(worker((100.5, 200), (1000, 1100)), worker((110, 150), (1001, 1200.25)))
-    two = result(worker((90, 210.5), (1050, 1060)), worker((130, 140), (990, 1000)))
-    both = merge([one, two], MEASURE.model_copy(update={"workers": 2}))
-    assert both.iterations_ns == [120_500, 210_250]
-    assert start_spread_us(both) == [40.0, 60.0]
-
-
-def test_the_slowest_tells_the_warm_up_and_who_ended_last_what_was_written() -> None:
-    written = [Proof(rows=number, checksum=number) for number in (1, 2)]
-    early = result(worker((0, 1), (10, 20)), readback=written[0], warmup_ns=[9])
-    late = result(worker((0, 1), (10, 30)), readback=written[1], warmup_ns=[5])
-    for order in ([early, late], [late, early]):
-        both = merge(order, MEASURE)
-        assert (both.readback, both.warmup_ns) == (late.readback, [9])
+        both = merge([one, two.model_copy(update={name: None})], measure)
+        assert both.model_dump(include={*costs}) == {**costs, name: None}
 
 
 def under(**pragmas: str | int) -> dict[str, Any]:
     return {"effective": {"pragmas": pragmas}}
-
-
-DIFFERS = "process 1 differs from process 0 in"
 
 
 @pytest.mark.parametrize(
@@ -414,11 +358,12 @@ DIFFERS = "process 1 differs from process 0 in"
         ({"iterations_ns": [1]}, "1 timed iterations; 2 were asked for"),
         ({"answers": []}, "0 answers; 3 were asked for"),
         ({"workers": []}, "0 workers; 1 were asked for"),
-        ({"workers": [worker((0, 1))]}, "1 spans_us of its worker 0; 2 were asked for"),
+        ({"workers": workers([(0, 1)])}, "1 spans_us of its worker 0; 2 were asked for"),
     ],
 )
 def test_processes_under_other_conditions_are_not_one(other: dict[str, Any], why: str) -> None:
     same = under(cache_size=-2000, encoding="UTF-8")
     with pytest.raises(Unlike) as told:
         merge([result(**same), result(**{**same, **other})], MEASURE)
-    assert str(told.value) == f"{DIFFERS if why[0] == '`' else 'process 1 reports'} {why}"
+    differs = "process 1 differs from process 0 in"
+    assert str(told.value) == f"{differs if why[0] == '`' else 'process 1 reports'} {why}"

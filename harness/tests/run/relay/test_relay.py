@@ -1,4 +1,4 @@
-"""A set of turns with real processes under hyperfine: who iterates when, and accidents."""
+"""A set of turns with real processes under hyperfine: who iterates when, where, and accidents."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
@@ -6,31 +6,31 @@ import json
 import os
 import re
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, NamedTuple
 
 import pytest
 
-from sqlitmus.machine import conditions, process_tree, system
+from sqlitmus.machine import process_tree
 from sqlitmus.run.processes import relay
 from sqlitmus.run.processes.barrier import ProcessGroup
-from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps
-from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
+from sqlitmus.run.processes.process import Hyperfine
+from sqlitmus.run.processes.relay import Abandoned, Binding, Entry, Relay, bound
 from sqlitmus.run.processes.turns import Turns, order
 from tests.fakes.clone import long_enough, running
 
-pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no processes together")
 
 FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
 TURNS = Turns(warmup=2, rounds=3, lead_in=1, lap=2)
-
-
-Play = Callable[..., list[Invocation]]
+Play = Callable[..., list[Any]]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def played(
     stopped: Callable[[], bool] = lambda: False,
     processor: int | None = None,
     **entry: Any,
-) -> list[Invocation]:
+) -> list[Any]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
     for number, (act, given) in enumerate(zip(acts, turns or [TURNS] * len(acts), strict=True)):
@@ -71,17 +71,19 @@ def played(
     return Relay(Hyperfine(hyperfine, folder), timeout_s, processor).play(entries, "seed", stopped)
 
 
-def laps_of(invocation: Invocation) -> Laps:
-    assert invocation.laps, invocation.problem
-    return invocation.laps
+def problems(invocations: list[Any]) -> list[str | None]:
+    return [one.problem for one in invocations]
+
+
+def processors() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
 
 
 def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, play: Play) -> None:
     told = play("", "", "")
-    assert [one.problem for one in told] == [None] * 3
-    assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 3)
+    assert [one.laps.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
-    assert {(laps.lost, laps.left_out) for one in told if (laps := one.laps)} == {(None, None)}
+    assert {(one.laps.lost, one.laps.left_out) for one in told} == {(None, None)}
     rounds = order(3, TURNS.rounds, "seed")
     turns = [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
     trace = [int(name) for name in (tmp_path / "trace").read_text("utf-8").split()]
@@ -93,12 +95,12 @@ def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, play: Play) -> Non
 def test_as_many_warm_up_at_once_as_there_are_processors(
     tmp_path: Path, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(system, "allowed", lambda: [0, 1])
+    monkeypatch.setattr(relay.system, "allowed", lambda: [0, 1])
     told = play("meets", "meets")
-    assert [one.problem for one in told] == [None] * 2
+    assert problems(told) == [None] * 2
     for file in tmp_path.glob("trace.*"):
         file.unlink()
-    monkeypatch.setattr(system, "allowed", lambda: [0])
+    monkeypatch.setattr(relay.system, "allowed", lambda: [0])
     first, _ = play("meets", "meets", timeout_s=0.5)
     assert "not ready for iteration 3 of 11 within" in str(first.problem)
 
@@ -106,9 +108,9 @@ def test_as_many_warm_up_at_once_as_there_are_processors(
 def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
     tmp_path: Path, play: Play
 ) -> None:
-    here = system.allowed()
+    here = processors()
     told = play("where", "where", processor=here[-1])
-    assert [one.problem for one in told] == [None] * 2
+    assert problems(told) == [None] * 2
     for number in range(2):
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
         everywhere, one = ",".join(map(str, here)), str(here[-1])
@@ -133,9 +135,8 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
     waited = iter([ns for each in lost for ns in (0, each)])
     monkeypatch.setattr(process_tree, "waited_ns", lambda _: next(waited))
-    (seat,) = play("", processor=system.allowed()[-1])
-    assert seat.problem is None
-    laps = laps_of(seat)
+    (seat,) = play("", processor=processors()[-1])
+    laps = seat.laps
     assert (laps.lost_ns, laps.counted) == (lost, counted)
     assert laps.steady_ns == pytest.approx(level)
     taken_ns = sum(ns for ns, counts in zip(lost, counted, strict=True) if counts)
@@ -152,17 +153,18 @@ def test_without_a_warm_up_nobody_knows_the_thread_that_iterates(
     monkeypatch.setattr(relay.Seat, "_threads", lambda _: next(used))
     for warmup, known in ((2, True), (0, False)):
         turns = [Turns(warmup=warmup, rounds=1, lead_in=1, lap=2)]
-        (seat,) = play("", turns=turns, processor=system.allowed()[-1])
-        assert seat.timing
+        (seat,) = play("", turns=turns, processor=processors()[-1])
         assert [turn.cpu_ns is not None for turn in seat.timing.turns] == [known]
 
 
 def test_stamps_say_nothing_where_the_clock_was_set_and_set_back(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conditions.ClockWatch, "set_by_ns", partial(next, iter([0, 9, *[0] * 99])))
+    monkeypatch.setattr(
+        relay.conditions.ClockWatch, "set_by_ns", partial(next, iter([0, 9, *[0] * 99]))
+    )
     played = play("")
-    assert [seat.timing and seat.timing.turns for seat in played] == [()]
+    assert [seat.timing.turns for seat in played] == [()]
 
 
 @pytest.mark.parametrize(
@@ -170,26 +172,18 @@ def test_stamps_say_nothing_where_the_clock_was_set_and_set_back(
     [(True, ["start", "start", "ready", "ready"]), (False, ["start", "ready", "start", "ready"])],
 )
 def test_who_does_not_wait_for_others_opens_its_file_before_they_start(
-    play: Play,
-    monkeypatch: pytest.MonkeyPatch,
-    patient: bool,
-    expected: list[str],
+    play: Play, monkeypatch: pytest.MonkeyPatch, patient: bool, expected: list[str]
 ) -> None:
     seen: list[str] = []
 
-    def recorded(name: str, word: str) -> Callable[..., object]:
+    def record(name: str, word: str) -> None:
         act: Callable[..., object] = getattr(ProcessGroup, name)
+        monkeypatch.setattr(ProcessGroup, name, lambda *of: seen.append(word) or act(*of))
 
-        def record(*given: object) -> object:
-            seen.append(word)
-            return act(*given)
-
-        return record
-
-    monkeypatch.setattr(ProcessGroup, "start", recorded("start", "start"))
-    monkeypatch.setattr(ProcessGroup, "wait_until_ready", recorded("wait_until_ready", "ready"))
+    record("start", "start")
+    record("wait_until_ready", "ready")
     told = play("", "", patient=patient)
-    assert [one.problem for one in told] == [None] * 2
+    assert problems(told) == [None] * 2
     assert seen[:4] == expected
 
 
@@ -200,9 +194,7 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
     # a wait of many iterations, since what a process used may be known a moment late
     long = Turns(warmup=2, rounds=3, lead_in=1, lap=1000)
     for one in play("", "", turns=[long, long]):
-        assert one.timing
         assert one.timing.exit_code == 0
-        assert one.idle is not None
         assert one.idle < 0.5
 
 
@@ -213,7 +205,7 @@ def test_nobody_has_a_turn_while_another_compiles(
     monkeypatch.setattr(relay, "WORKING", 0.0)
     monkeypatch.setattr(relay, "WINDOW_S", 0.2)  # in which a compiler gets a turn on a busy machine
     told = play("", "compiles", "")
-    assert [one.problem for one in told] == [None] * 3
+    assert problems(told) == [None] * 3
     trace = (tmp_path / "trace").read_text("utf-8").split()
     first, again = (number for number, name in enumerate(trace) if name == "rested")
     assert first == 3 * TURNS.warmup
@@ -226,9 +218,7 @@ def test_a_set_does_not_wait_without_end_for_one_that_never_rests(
     monkeypatch.setattr(relay, "SETTLING_S", 0.1)
     monkeypatch.setattr(relay, "SHORTEST_NS", 0)
     told = play("", "spins", "")
-    assert [one.problem for one in told] == [None] * 3
-    assert told[1].idle
-    assert told[0].idle is not None
+    assert problems(told) == [None] * 3
     assert told[0].idle < told[1].idle
 
 
@@ -239,7 +229,6 @@ def test_the_pause_of_one_that_waits_for_nobody_is_not_of_its_time(
     begin = time.monotonic_ns()
     (told,) = play("", turns=[Turns(2, 1, 0, 9)])
     lasted_ns = time.monotonic_ns() - begin
-    assert told.timing
     assert told.timing.wall_ns < lasted_ns - 600_000_000
     assert told.idle is not None
 
@@ -257,31 +246,28 @@ def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration
 
     monkeypatch.setattr(ProcessGroup, "release", release)
     (told,) = play("", never_waits=never_waits)
-    assert told.timing
     lost, turn = told.timing.lost_ns, TURNS.per_turn
     assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
     assert (lost is not None) == never_waits
     assert (lost or 0) >= 0
 
 
-@pytest.mark.parametrize(
-    ("act", "problem"),
-    [
-        ("crash", "ended with exit code 1 and wrote no result"),
-        ("signal", r"was killed by SIGSEGV \(exit code 139\) and wrote no result"),
+def test_an_accident_costs_its_own_cell_only(play: Play) -> None:
+    accidents = {
+        "crash": "ended with exit code 1 and wrote no result",
+        "signal": r"was killed by SIGSEGV \(exit code 139\) and wrote no result",
         # once ahead of its lines, it is found out whenever it next has said too much
-        ("eager", r"process 0 of 1: says `ready` once more (before|after) iteration \d+.*"),
-        ("quit", "process 0 of 1: ended with exit code 0 before iteration 3 of 11"),
-        ("speechless", "ended with exit code 0 and wrote no result"),
-        ("late crash", "ended with exit code 4, which does not go with status ok"),
-    ],
-)
-def test_an_accident_costs_its_own_cell_only(play: Play, act: str, problem: str) -> None:
-    first, second, third = play("", act, "")
-    assert re.fullmatch(problem, second.problem or "")
-    assert second.laps is None
-    assert (first.problem, third.problem) == (None, None)
-    assert [laps_of(one).steady_ns for one in (first, third)] == pytest.approx([200_000.0] * 2)
+        "eager": r"process 0 of 1: says `ready` once more (before|after) iteration \d+.*",
+        "quit": "process 0 of 1: ended with exit code 0 before iteration 3 of 11",
+        "speechless": "ended with exit code 0 and wrote no result",
+        "late crash": "ended with exit code 4, which does not go with status ok",
+    }
+    first, *others, last = play("", *accidents, "")
+    for problem, one in zip(accidents.values(), others, strict=True):
+        assert re.fullmatch(problem, one.problem or "")
+        assert one.laps is None
+    assert problems([first, last]) == [None] * 2
+    assert [one.laps.steady_ns for one in (first, last)] == pytest.approx([200_000.0] * 2)
 
 
 def test_what_is_handed_on_in_anothers_turn_is_not_the_others(play: Play) -> None:
@@ -291,7 +277,7 @@ def test_what_is_handed_on_in_anothers_turn_is_not_the_others(play: Play) -> Non
 
 
 def test_a_hanging_one_is_ended_with_what_it_started(tmp_path: Path, play: Play) -> None:
-    def attempt(timeout_s: float) -> list[Invocation] | None:
+    def attempt(timeout_s: float) -> list[Any] | None:
         told = play("", "stubborn", timeout_s=timeout_s)
         return None if told[0].problem else told
 
@@ -317,7 +303,7 @@ def test_a_set_in_which_the_machine_stood_by_does_not_count(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = iter([10.0, 3610.0])
-    monkeypatch.setattr(conditions, "seconds", lambda: next(slept))
+    monkeypatch.setattr(relay.conditions, "seconds", lambda: next(slept))
     with pytest.raises(Abandoned, match="the machine stood by"):
         play("", "")
 
@@ -327,10 +313,114 @@ def test_seats_have_turns_of_their_own_length(play: Play) -> None:
     told = play("", "", turns=[TURNS, longer])
     counts = [len(one.result.iterations_ns) for one in told if one.result]
     assert counts == [TURNS.iterations, longer.iterations]
-    assert [laps_of(one).steady_ns for one in told] == pytest.approx([200_000.0] * 2)
+    assert [one.laps.steady_ns for one in told] == pytest.approx([200_000.0] * 2)
 
 
 def test_more_iterations_than_a_pipe_holds_lines_block_nobody(play: Play) -> None:
-    many = Turns(warmup=60_000, rounds=1, lead_in=1, lap=1)
-    (told,) = play("", turns=[many])
-    assert told.problem is None
+    many = Turns(warmup=30_000, rounds=1, lead_in=1, lap=1)
+    assert problems(play("", turns=[many])) == [None]
+
+
+WAITING = """
+import sys
+for iteration in range(4):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if iteration == 1:
+        open(sys.argv[1]).read()
+"""
+
+
+def test_iterations_that_were_released_at_once_are_waited_for_one_by_one(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with ProcessGroup(4, 60) as group:
+        command = [sys.executable, "-I", "-S", "-c", WAITING, str(gate)]
+        group.start(command, {"PATH": os.environ["PATH"]}, tmp_path / "log")
+        group.wait_until_ready()
+        group.release(3)
+        group.wait_until_ready(2)  # the first is done, and the second one waits for this test
+        assert [child.owed for child in group.children] == [2]
+        gate.write_text("")
+        group.wait_until_ready(-1)  # all of them
+        assert [child.owed for child in group.children] == [0]
+        group.release()
+        group.wait_until_ended()
+
+
+class Thread(NamedTuple):
+    """The id of a thread that lives, and what lets it start another one, which tells its id."""
+
+    id: int
+    starts_another: Callable[[], int]
+
+
+@pytest.fixture
+def thread() -> Iterator[Thread]:
+    """One whose bindings, as those of all of this process's threads, are undone afterwards."""
+    here = os.sched_getaffinity(0)
+    ids, may_start, may_end = SimpleQueue[int](), threading.Event(), threading.Event()
+
+    def be_another() -> None:
+        ids.put(threading.get_native_id())
+        may_end.wait()
+
+    def live() -> None:
+        ids.put(threading.get_native_id())
+        may_start.wait()
+        other = threading.Thread(target=be_another)
+        other.start()
+        other.join()
+
+    first = threading.Thread(target=live)
+    first.start()
+    yield Thread(ids.get(), lambda: may_start.set() or ids.get())
+    may_end.set()
+    may_start.set()
+    first.join()
+    for each in process_tree.siblings(threading.get_native_id()):
+        with suppress(OSError):  # it has ended
+            os.sched_setaffinity(each, here)
+
+
+def test_the_thread_that_iterated_has_its_processor_to_itself(thread: Thread) -> None:
+    here = os.sched_getaffinity(0)
+    last = max(here)
+    elsewhere = (here - {last}) or here
+    me = threading.get_native_id()
+    held = bound({me: 5, thread.id: 1}, {me: 6, thread.id: 90}, last)
+    assert held
+    assert os.sched_getaffinity(thread.id) == {last}
+    assert os.sched_getaffinity(me) == elsewhere
+    before = process_tree.waited_ns(thread.id)
+    started = thread.starts_another()
+    assert 0 <= before <= process_tree.waited_ns(thread.id)
+    assert os.sched_getaffinity(started) == {last}  # inherited
+    held.keep_others_off()
+    assert os.sched_getaffinity(started) == elsewhere
+    assert os.sched_getaffinity(thread.id) == {last}
+
+
+def test_of_one_processor_nobody_is_kept_off(thread: Thread) -> None:
+    one = min(os.sched_getaffinity(0))
+    for each in (thread.id, 0):
+        os.sched_setaffinity(each, {one})
+    Binding(thread.id, one)
+    assert [os.sched_getaffinity(each) for each in (thread.id, 0)] == [{one}] * 2
+
+
+GONE = 2**22 + 1  # more than Linux ever gives
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [({}, {}), ({1: 7}, {1: 7}), ({}, {GONE: 9})],
+    ids=["nothing can be read", "nobody worked", "it has ended"],
+)
+def test_nobody_is_bound_where_it_is_not_known_who_iterates(
+    before: dict[int, int], after: dict[int, int]
+) -> None:
+    assert bound(before, after, 0) is None
+    assert process_tree.waited_ns(GONE) == 0
+    with pytest.raises(OSError, match=r"."):
+        Binding(GONE, 0)
