@@ -1,40 +1,87 @@
 """Which differences a run is foretold to resolve."""
 
-from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from sqlitmus.catalog.cases import Cells, Counts, PlannedCounts
+from sqlitmus.catalog.cases import Counts
 from sqlitmus.catalog.published import Claim
-from sqlitmus.run.plan.budget import Forecast, beyond, forecast, line_of, shared, shares
+from sqlitmus.run.plan.budget import beyond, forecast, line_of, shared, shares
 from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided
-from sqlitmus.vocabulary.verdicts import Correction
 from tests.analysis.claims import claim_runs
 from tests.run.made import planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
+TWO = {name: ["a", "b"] for name in CELLS}
+NOISY: dict[str, Any] = {f"case-{n}": {"a": 0.01, "b": 0.01 if n < 6 else 0.2} for n in range(10)}
+CHANCE = np.random.default_rng(2).chisquare(2, 10) ** 0.5 / 2**0.5 * 0.02
+LUCKY: dict[str, Any] = {
+    name: {"a": deviation, "b": None} for name, deviation in zip(CELLS, CHANCE, strict=True)
+}
 
 
-def made(
+def foretold(
     blocks: int = 30,
-    correction: Correction = "bh",
-    deviation: float | None = 0.01,
-    other: float | None = 0.01,
-    times: tuple[float, float, float] | None = None,
-    sessions: int = 1,
-    factor: float = 1.0,
-) -> Forecast:
-    a, b, c = times or (None, None, None)
+    correction: Any = "bh",
+    times: tuple[float | None, ...] = (None, None, None),
+    deviations: tuple[float | None, ...] = (0.01, 0.01, 0.01),
+    cells: Any = CELLS,
+    each: Any = None,
+    **more: Any,
+) -> str | None:
+    """What half and nine in ten of the comparisons resolve, and how many of them differ."""
+    usual = {name: dict(zip("abc", deviations, strict=True)) for name in cells}
     counts = {
-        name: {"a": planned(deviation, a), "b": planned(other, b), "c": planned(other, c)}
-        for name in CELLS
+        name: {
+            runner: planned((each or usual)[name][runner], time)
+            for runner, time in zip(of, times, strict=False)
+        }
+        for name, of in cells.items()
     }
-    foretold = forecast(counts, CELLS, blocks, correction, sessions, factor)
-    assert foretold is not None
-    return foretold
+    told = forecast(counts, cells, blocks, correction, **more)
+    return told and f"{told.half:.2%} {told.most:.2%}, {told.differing} of {told.comparisons}"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "1.38% 1.38%, 15 of 30"),
+        # fewer blocks give no verdict, and nothing is known without a pilot or of one alone
+        ({"blocks": 10}, "3.18% 3.18%, 15 of 30"),
+        ({"blocks": 9}, None),
+        ({"deviations": (None, None, None)}, None),
+        ({"cells": {"case-0": ["a"]}}, None),
+        # more blocks tell smaller differences, and few sessions promise little
+        ({"blocks": 120}, "0.64% 0.64%, 15 of 30"),
+        ({"blocks": 126}, "0.63% 0.63%, 15 of 30"),
+        ({"blocks": 126, "sessions": 9}, "0.73% 0.73%, 15 of 30"),
+        ({"blocks": 135, "sessions": 3}, "1.54% 1.54%, 15 of 30"),
+        # the correction that decides is in it, as are planned looks
+        ({"correction": "none"}, "1.24% 1.24%, 15 of 30"),
+        ({"correction": "holm"}, "1.84% 1.84%, 15 of 30"),
+        ({"factor": 2.3}, "1.57% 1.57%, 15 of 30"),
+        # the more differ in the pilot, the less strict it is; one too small to be resolved does
+        # not help the others
+        ({"times": (1, 2, 4)}, "1.24% 1.24%, 30 of 30"),
+        ({"times": (1, 1, 1)}, "2.00% 2.00%, 0 of 30"),
+        ({"times": (1, 1.0001, 1.0002)}, "2.00% 2.00%, 0 of 30"),
+        # a runner tried too rarely varies like the others
+        ({"deviations": (0.01, None, None)}, "1.38% 1.38%, 15 of 30"),
+        ({"deviations": (0.01, 0.03, 0.03)}, "2.82% 3.28%, 15 of 30"),
+        # six of ten are quiet
+        ({"cells": TWO, "each": NOISY}, "2.03% 4.19%, 5 of 10"),
+        # a lucky pilot promises nothing grand
+        (
+            {"cells": TWO, "each": LUCKY, "correction": "none"},
+            "1.68% 1.94%, 5 of 10",
+        ),
+    ],
+)
+def test_a_run_is_foretold_what_it_resolves(given: dict[str, Any], expected: str | None) -> None:
+    assert foretold(**given) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,71 +102,6 @@ def test_a_budget_leaves_out_queries_before_blocks_the_least_weight_first(
     assert beyond(costs, weights, left_s) == left_out
 
 
-@pytest.mark.parametrize(
-    ("deviation", "cells", "blocks", "able"),
-    [
-        (0.01, CELLS, 10, True),
-        (0.01, CELLS, 9, False),  # which gives no verdict
-        (None, CELLS, 30, False),  # without a pilot
-        (0.01, {"case-0": ["a"]}, 30, False),  # alone
-    ],
-)
-def test_nothing_is_foretold_where_nothing_can_be(
-    deviation: float | None, cells: Cells, blocks: int, able: bool
-) -> None:
-    counts = {name: dict.fromkeys(CELLS[name], planned(deviation)) for name in CELLS}
-    assert (forecast(counts, cells, blocks, "bh") is not None) == able
-
-
-def test_more_blocks_tell_smaller_differences() -> None:
-    few, some, many = (made(blocks).half for blocks in (10, 30, 120))
-    assert few > some > many > 0
-    assert some / many == pytest.approx(2, rel=0.1)
-    # few sessions promise little
-    assert made(135, sessions=3).half > 2 * made(126, sessions=9).half
-    assert made(126, sessions=9).half > made(126).half
-
-
-def test_the_correction_that_decides_is_in_it() -> None:
-    plain, explored, decided = (made(correction=c).half for c in ("none", "bh", "holm"))
-    assert plain < explored < decided
-    assert made(factor=2.3).half > explored
-
-
-def test_the_more_differ_in_the_pilot_the_less_strict_is_the_correction() -> None:
-    apart, equal, half = made(times=(1, 2, 4)), made(times=(1, 1, 1)), made()
-    assert (apart.differing, apart.comparisons) == (30, 30)
-    assert (equal.differing, half.differing) == (0, 15)
-    assert apart.half < half.half < equal.half
-    # one too small to be resolved does not help the others
-    assert made(times=(1, 1.0001, 1.0002)).half == equal.half
-
-
-def test_a_forecast_is_of_half_and_of_nine_in_ten() -> None:
-    counts = {
-        f"case-{n}": {"a": planned(0.01), "b": planned(0.01 if n < 6 else 0.2)} for n in range(10)
-    }
-    foretold = forecast(counts, {name: ["a", "b"] for name in counts}, 30, "bh")
-    assert foretold is not None
-    assert foretold.most > 1.5 * foretold.half
-
-
-def test_a_runner_tried_too_rarely_varies_like_the_others() -> None:
-    assert made(other=None).half == pytest.approx(made(other=0.01).half)
-    assert made(other=0.03).half > made().half
-
-
-def test_one_lucky_pilot_promises_nothing_grand() -> None:
-    deviations = np.random.default_rng(2).chisquare(2, 10) ** 0.5 / 2**0.5 * 0.02
-    counts = {
-        name: {"a": planned(deviation), "b": planned(None)}
-        for name, deviation in zip(CELLS, deviations.tolist(), strict=True)
-    }
-    foretold = forecast(counts, {name: ["a", "b"] for name in CELLS}, 30, "none")
-    assert foretold is not None
-    assert foretold.most < 2 * foretold.half
-
-
 def claim(name: str, *cases: str) -> Claim:
     """A claim that compares node with bun in each of these cases."""
     groups = [
@@ -136,134 +118,93 @@ def claim(name: str, *cases: str) -> Claim:
 
 
 def test_a_cell_counts_for_the_first_claim_that_needs_it() -> None:
-    each = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.5)
+    each = planned(seconds=0.5)
     counts = {case: {"node": each, "bun": each} for case in ("a", "b")}
     cells = {"a": ["node", "bun"], "b": ["node"]}  # bun has no answer in b
     claims = [claim("first", "a"), claim("second", "a", "b"), claim("third", "b")]
     parts = shares(claims, counts, cells, {"a": "bun", "b": "node"})
-    assert [tuple(part) for part in parts] == [
-        ("first", 2, 1.5),  # two cells and a canary
-        ("second", 1, 1.0),
-        ("third", 0, 0.0),
+    assert [line_of(part, 10) for part in parts] == [
+        "  first: 2 cells, about 0:15 in 10 blocks",  # and a canary
+        "  second: 1 cell, about 0:10 in 10 blocks",
+        "  third: nothing of its own to measure",
     ]
-    assert line_of(parts[0], 10) == "  first: 2 cells, about 0:15 in 10 blocks"
-    assert line_of(parts[2], 10) == "  third: nothing of its own to measure"
 
 
-def noisy(operation_ns: float, deviation: float | None = 0.05) -> Counts:
-    return planned(deviation, operation_ns)
+def pair(apart: float, deviation: float | None = 0.05) -> dict[str, Counts]:
+    """Two runners, of which the second takes so many times as long in the pilot."""
+    return {"a": planned(deviation, 1), "b": planned(deviation, apart)}
 
 
-COUNTS: PlannedCounts = {
-    "settled": {"a": noisy(1), "b": noisy(4)},
-    "near": {"a": noisy(1), "b": noisy(1.05)},
-    "equal": {"a": noisy(1), "b": noisy(1)},
-}
-BOTH = {case: ["a", "b"] for case in COUNTS}
-COSTS = dict.fromkeys(COUNTS, 2.0)
+SETTLED, NEAR, EQUAL = pair(4), pair(1.05), pair(1)
+THREE = {"settled": SETTLED, "near": NEAR, "equal": EQUAL}
 
 
-def sets(
-    budget_s: float,
-    most: int = 20,
-    counts: PlannedCounts = COUNTS,
-    cells: Cells = BOTH,
-    costs: Mapping[str, float] = COSTS,
-) -> dict[str, int]:
-    return shared(counts, cells, "bh", costs, budget_s, most)
-
-
-def test_what_is_left_goes_where_more_sets_decide() -> None:
-    assert sets(60) == {"settled": 10, "near": 10, "equal": 10}
-    assert sets(80) == {"settled": 10, "near": 20, "equal": 10}
-
-
-def test_a_case_that_is_dear_waits_for_those_that_are_cheap() -> None:
-    counts: PlannedCounts = {"cheap": COUNTS["near"], "dear": COUNTS["near"]}
-    cells, costs = {case: ["a", "b"] for case in counts}, {"cheap": 1.0, "dear": 4.0}
-    assert sets(55, counts=counts, cells=cells, costs=costs) == {"cheap": 14, "dear": 10}
-
-
-def test_sets_come_in_pairs_within_the_budget_and_never_beyond_the_most() -> None:
-    for budget_s in range(60, 130):
-        found = sets(budget_s, most=14)
-        assert all(10 <= number <= 14 and number % 2 == 0 for number in found.values())
-        assert sum(number * COSTS[case] for case, number in found.items()) <= budget_s
-
-
-def test_all_have_the_fewest_where_more_decide_nothing_without_a_pilot_or_time() -> None:
-    assert sets(1000, counts=dict.fromkeys(COUNTS, COUNTS["settled"])) == dict.fromkeys(COUNTS, 10)
-    unknown = {case: {n: noisy(1, None) for n in of} for case, of in COUNTS.items()}
-    assert sets(1000, counts=unknown) == dict.fromkeys(COUNTS, 10)
-    assert sets(1) == dict.fromkeys(COUNTS, 10)
-
-
-@pytest.mark.parametrize("deviation", [0.05, None])
-def test_cases_of_which_nothing_is_foretold_have_the_fewest(deviation: float | None) -> None:
-    fixed = COUNTS | {"fixed": {"a": noisy(1, deviation), "b": noisy(1.05, deviation)}}
-    found = sets(100, counts=fixed, costs=dict.fromkeys(fixed, 2.0))
-    assert found["fixed"] == 10
-    assert found["near"] > 10
+@pytest.mark.parametrize(
+    ("budget_s", "most", "costs", "counts", "sets"),
+    [
+        (60, 20, [2, 2, 2], THREE, [10, 10, 10]),
+        # what is left goes where more sets decide, in pairs, and never beyond the most
+        (80, 20, [2, 2, 2], THREE, [10, 20, 10]),
+        (79, 20, [2, 2, 2], THREE, [10, 18, 10]),
+        (1000, 14, [2, 2, 2], THREE, [10, 14, 10]),
+        # a case that is dear waits for those that are cheap
+        (55, 20, [1, 4], {"cheap": NEAR, "dear": NEAR}, [14, 10]),
+        # where more decide nothing, without a pilot, or without time, all have the fewest
+        (1000, 20, [2, 2], {"one": SETTLED, "other": SETTLED}, [10, 10]),
+        (1000, 20, [2, 2], {"one": pair(1.05, None), "other": pair(1, None)}, [10, 10]),
+        (1, 20, [2, 2, 2], THREE, [10, 10, 10]),
+    ],
+)
+def test_a_budget_is_shared_by_what_it_decides(
+    budget_s: float, most: int, costs: list[float], counts: Any, sets: list[int]
+) -> None:
+    cells = {name: ["a", "b"] for name in counts}
+    each = dict(zip(counts, costs, strict=True))
+    assert [*shared(counts, cells, "bh", each, budget_s, most).values()] == sets
+    # as has a case of which nothing is foretold
+    each["fixed"] = 0
+    for fixed in (pair(1.05), pair(1.05, None)):
+        found = shared({**counts, "fixed": fixed}, cells, "bh", each, budget_s, most)
+        assert [*found.values()] == [*sets, 10]
 
 
 USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
 SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}
 
 
-def counts(how: Turning | None, turn_s: float = 0.01) -> dict[str, Counts]:
+def counts_of(how: Turning | None, turn_s: float = 0.01) -> dict[str, Counts]:
     assert how
-    return {
-        "a": planned(
-            *(None, 5e6, 1.0 + how.rounds * turn_s),
-            iterations=2 * how.rounds,
-            rounds=how.rounds,
-            lead_in=1,
-        )
-    }
+    turns = {"iterations": 2 * how.rounds, "rounds": how.rounds, "lead_in": 1}
+    return {"a": planned(None, 5e6, 1.0 + how.rounds * turn_s, **turns)}
 
 
-def rounds(
-    *compared: tuple[str, str], shown: tuple[str, ...] = tuple(SPREADS), collecting: int = 0
-) -> dict[str, int]:
-    """Rounds of each case; the quiet one needs `collecting` for its collections."""
-    turning = dict.fromkeys(SPREADS, USUAL)
-    needed = {"quiet": collecting}
+@pytest.mark.parametrize(
+    ("compared", "given", "expected"),
+    [
+        # who differs more gets more rounds
+        ([], {}, [4, 14, 6]),
+        # one whose turns take long gets fewer, whatever the median of its iterations says
+        ([], {"slow": "loud"}, [10, 8, 16]),
+        # cases that are compared have as many; with one that was measured before, they keep theirs
+        ([("quiet", "loud")], {}, [9, 9, 7]),
+        ([("quiet", "loud")], {"shown": ("loud", "middling")}, [8, 8, 8]),
+        # as many as its collections need, if that is not without end
+        ([], {"collecting": 4}, [4, 14, 6]),
+        ([], {"collecting": 21}, [21, 14, 6]),
+        ([], {"collecting": 4000}, [32, 14, 6]),
+        ([("quiet", "middling")], {"collecting": 21}, [21, 16, 21]),
+    ],
+)
+def test_rounds_are_divided_by_what_they_bring(
+    compared: list[tuple[str, str]], given: dict[str, Any], expected: list[int]
+) -> None:
+    collecting = {"quiet": given.get("collecting", 0)}
     seen = {
-        case: Rehearsed(6, {"a": SPREADS[case]}, {"a": 1.0}, needed.get(case, 0)) for case in shown
+        case: Rehearsed(6, {"a": SPREADS[case]}, {"a": 1.0}, collecting.get(case, 0))
+        for case in given.get("shown", SPREADS)
     }
-    of = dict.fromkeys(SPREADS, counts)
-    return {case: how.rounds for case, how in divided(turning, seen, of, compared).items()}
-
-
-def test_who_differs_more_gets_more_rounds() -> None:
-    each = rounds()
-    assert each["quiet"] < each["middling"] < each["loud"]
-    assert abs(sum(each.values()) - 3 * USUAL.rounds) <= 1
-
-
-def test_a_case_whose_turns_take_long_gets_fewer() -> None:
-    """The median of its iterations tells nothing of turns that wait for a lock."""
+    slow = given.get("slow")
+    of = {case: partial(counts_of, turn_s=0.3 if case == slow else 0.01) for case in SPREADS}
     turning = dict.fromkeys(SPREADS, USUAL)
-    seen = {case: Rehearsed(6, {"a": 0.1}, {"a": 1.0}, 0) for case in SPREADS}
-    of = {**dict.fromkeys(SPREADS, counts), "loud": partial(counts, turn_s=0.3)}
-    each = divided(turning, seen, of, ())
-    assert each["loud"].rounds < USUAL.rounds < each["quiet"].rounds
-
-
-def test_cases_that_are_compared_have_as_many() -> None:
-    each = rounds(("quiet", "loud"))
-    assert each["quiet"] == each["loud"] > each["middling"]
-
-
-def test_one_compared_with_a_case_that_was_measured_before_keeps_its_own() -> None:
-    each = rounds(("quiet", "loud"), shown=("loud", "middling"))
-    assert each["quiet"] == each["loud"] == USUAL.rounds
-
-
-def test_a_case_and_those_that_it_is_compared_with_have_as_many_as_its_collections_need() -> None:
-    usual, each = rounds(), rounds(collecting=21)
-    assert each == {**usual, "quiet": 21}
-    assert rounds(collecting=4) == usual
-    assert rounds(collecting=4000)["quiet"] == 4 * USUAL.rounds  # a set is not endless
-    each = rounds(("quiet", "middling"), collecting=21)
-    assert each["quiet"] == each["middling"] == 21
+    found = divided(turning, seen, of, compared)
+    assert [how.rounds for how in found.values()] == expected

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.cases import STAGGERS
 from sqlitmus.catalog.plan import canaries
 from sqlitmus.run.measure import blocks
-from sqlitmus.run.measure.agenda import CANARY, Slot, schedule, stagger
+from sqlitmus.run.measure.agenda import CANARY, schedule, stagger
 from sqlitmus.run.processes.progress import Progress, Stop
 from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
 from tests.fakes.clone import Clone
@@ -23,76 +22,11 @@ from tests.run.made import planned
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
 TWICE = canaries(CELLS, "a", {})
+STAGGERS = 8  # lengths of a warm-up
 NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
 PLANS = st.dictionaries(
     st.text("xyz", min_size=1, max_size=3), st.lists(NAMES, unique=True), min_size=1, max_size=6
 )
-
-
-def blocks_of(
-    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
-) -> list[list[Slot]]:
-    slots = schedule(cells, canaries(cells, canary, {}), blocks, seed)
-    return [list(block) for _, block in groupby(slots, lambda slot: slot.block)]
-
-
-def test_the_order_of_a_seed_is_pinned() -> None:
-    said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, TWICE, 2, 7)]
-    assert said == PINNED
-
-
-def test_a_case_may_have_a_canary_of_its_own() -> None:
-    twice = canaries(CELLS, "a", {"all": "b", "noop": "c"})
-    slots = [s for s in schedule(CELLS, twice, 1, 7) if s.label == CANARY]
-    assert sorted((s.case, s.runner) for s in slots) == [("all", "b"), ("get", "a"), ("noop", "c")]
-
-
-@given(PLANS, st.none() | NAMES, st.integers(1, 5), st.integers(0, 2**31))
-def test_each_block_holds_each_cell_once_and_the_canary_where_its_runner_is(
-    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
-) -> None:
-    expected = {(case, name) for case, names in cells.items() for name in names}
-    expected |= {(case, CANARY) for case, names in cells.items() if canary in names}
-    made = blocks_of(cells, canary, blocks, seed)
-    assert len(made) == (blocks if expected else 0)
-    for block in made:
-        labels = [(slot.case, slot.label) for slot in block]
-        assert len(labels) == len(expected)
-        assert set(labels) == expected
-
-
-@given(PLANS, st.none() | NAMES, st.integers(2, 5), st.integers(0, 2**31))
-def test_an_odd_block_mirrors_the_even_one_before_it(
-    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
-) -> None:
-    made = blocks_of(cells, canary, blocks, seed)
-    for even, odd in zip(made[::2], made[1::2], strict=False):
-        assert [(s.case, s.label) for s in odd] == [(s.case, s.label) for s in even][::-1]
-
-
-@given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31))
-def test_the_runners_of_a_case_stand_next_to_each_other(
-    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
-) -> None:
-    for block in blocks_of(cells, canary, blocks, seed):
-        visited = [case for case, _ in groupby(block, lambda slot: slot.case)]
-        assert len(visited) == len(set(visited))
-
-
-@given(PLANS, st.integers(1, 5), st.integers(0, 2**31))
-def test_positions_count_up_and_more_blocks_leave_the_first_as_they_were(
-    cells: dict[str, list[str]], blocks: int, seed: int
-) -> None:
-    slots = list(schedule(cells, {}, blocks, seed))
-    assert [slot.position for slot in slots] == list(range(len(slots)))
-    longer = list(schedule(cells, {}, blocks + 2, seed))
-    assert longer[: len(slots)] == slots
-
-
-def test_pairs_of_blocks_differ() -> None:
-    many = {f"case-{i}": ["a", "b", "c"] for i in range(8)}
-    orders = {tuple((s.case, s.label) for s in block) for block in blocks_of(many, None, 12, 1)}
-    assert len(orders) == 12
 
 
 PINNED = [
@@ -113,6 +47,49 @@ PINNED = [
     "14 1 get/b",
     "15 1 noop/c",
 ]
+
+
+def test_the_order_of_a_seed_is_pinned() -> None:
+    said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, TWICE, 2, 7)]
+    assert said == PINNED
+
+
+def test_a_case_may_have_a_canary_of_its_own() -> None:
+    twice = canaries(CELLS, "a", {"all": "b", "noop": "c"})
+    slots = [s for s in schedule(CELLS, twice, 1, 7) if s.label == CANARY]
+    assert sorted((s.case, s.runner) for s in slots) == [("all", "b"), ("get", "a"), ("noop", "c")]
+
+
+@given(PLANS, st.none() | NAMES, st.integers(1, 5), st.integers(0, 2**31))
+def test_each_block_holds_each_cell_once_and_every_second_one_mirrors(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+) -> None:
+    """The canary is where its runner is, and the runners of a case stand next to each other."""
+    expected = [(case, name) for case, names in cells.items() for name in names]
+    expected += [(case, CANARY) for case, names in cells.items() if canary in names]
+    twice = canaries(cells, canary, {})
+    slots = list(schedule(cells, twice, blocks, seed))
+    assert [slot.position for slot in slots] == list(range(blocks * len(expected)))
+    made = [
+        [(slot.case, slot.label) for slot in block]
+        for _, block in groupby(slots, lambda slot: slot.block)
+    ]
+    for block in made:
+        assert sorted(block) == sorted(expected)
+        assert len([*groupby(block, lambda cell: cell[0])]) == len({case for case, _ in block})
+    for even, odd in zip(made[::2], made[1::2], strict=False):
+        assert odd == even[::-1]
+    # more blocks leave the first as they were
+    assert list(schedule(cells, twice, blocks + 2, seed))[: len(slots)] == slots
+
+
+def test_pairs_of_blocks_and_warm_ups_have_orders_of_their_own() -> None:
+    many = {f"case-{i}": ["a", "b", "c"] for i in range(8)}
+    slots = schedule(many, {}, 12, 1)
+    blocks = {tuple((s.case, s.label) for s in of) for _, of in groupby(slots, lambda s: s.block)}
+    assert len(blocks) == 12
+    orders = {tuple(stagger(block, seed) for block in range(STAGGERS)) for seed in range(20)}
+    assert len(orders) == 20
 
 
 @given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31), st.data())
@@ -149,11 +126,6 @@ def _reachable(
 def test_eight_blocks_have_each_length_of_a_warm_up_once(seed: int, group: int) -> None:
     steps = [stagger(STAGGERS * group + number, seed) for number in range(STAGGERS)]
     assert sorted(steps) == [*range(STAGGERS)]
-
-
-def test_warm_ups_are_longer_in_an_order_of_the_seed() -> None:
-    orders = {tuple(stagger(block, seed) for block in range(STAGGERS)) for seed in range(20)}
-    assert len(orders) == 20
 
 
 PERIOD = 112  # iterations from one collection to the next; a set of 4 turns has 48
@@ -207,18 +179,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def test_a_pause_lasts_as_long_as_asked_and_is_told_once_without_a_terminal(clock: Clock) -> None:
-    stream = StringIO()
-    assert blocks.pause(90.5, "session 2 of 3 begins", Stop(), Progress(stream))
+def test_a_pause_lasts_as_long_as_asked_unless_somebody_asks_to_stop(clock: Clock) -> None:
+    stream, stop = StringIO(), Stop()
+    assert blocks.pause(90.5, "session 2 of 3 begins", stop, Progress(stream))
     assert clock.now == pytest.approx(190.5)
-    assert stream.getvalue() == "session 2 of 3 begins in 1:30\n"
-
-
-def test_a_request_to_stop_ends_a_pause_within_a_second(clock: Clock) -> None:
-    stop = Stop()
-    clock.woken = lambda: clock.now > 110 and stop()
+    assert stream.getvalue() == "session 2 of 3 begins in 1:30\n"  # once without a terminal
+    clock.woken = lambda: clock.now > 200 and stop()
     assert not blocks.pause(3600, "x", stop, Progress(StringIO()))
-    assert 110 < clock.now <= 112
+    assert 200 < clock.now <= 202
 
 
 @pytest.fixture
@@ -229,12 +197,13 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Des
     catalogue.replace(
         "scenarios/modes.toml",
         'summary = "warmed up"\nblocks = 2',
-        'summary = "warmed up"\nblocks = 9\nsessions = 3\npause_s = 600',
+        'summary = "warmed up"\nblocks = 2\nsessions = 3\npause_s = 600',
     )
     return Desk.make(catalogue, monkeypatch)
 
 
 def test_sessions_lie_apart_and_each_begins_with_its_own_look(desk: Desk, clock: Clock) -> None:
+    """Ctrl-C in a pause keeps all, and a resumed run begins the session."""
     probed: list[float] = []
 
     def probe() -> int:
@@ -242,37 +211,33 @@ def test_sessions_lie_apart_and_each_begins_with_its_own_look(desk: Desk, clock:
         return PROBE_NS
 
     desk.monkeypatch.setattr(blocks, "probe", probe)
-    assert desk.run(mode="standard").exit == 0
-    plan = desk.clone.latest().plan()
-    assert (plan.blocks, plan.sessions, plan.pause_s) == (27, 3, 600)
-    # two looks a block: before and after it
-    assert probed == [100.0] * 18 + [700.0] * 18 + [1300.0] * 18
-    lines = desk.said().splitlines()
-    told = [line for line in lines if line.startswith("session ")]
-    assert told == ["session 2 of 3 begins in TIME", "session 3 of 3 begins in TIME"]
-
-
-def test_a_budget_holds_the_pauses_too(desk: Desk, clock: Clock) -> None:
-    def planned(budget_s: float) -> tuple[int, int]:
-        label = f"within-{budget_s:g}"
-        assert desk.run(mode="standard", time_budget_s=budget_s, label=label).exit == 0
-        plan = desk.clone.latest().plan()
-        return plan.blocks, plan.sessions
-
-    block_s = 3 * 0.3  # what a process counts as that was never tried
-    assert planned(1200 + 33.5 * block_s) == (33, 3)
-    assert clock.now == 100 + 1200
-    # what is left beside the pauses would give no session a verdict
-    assert planned(29.5 * block_s) == (29, 1)
-
-
-def test_ctrl_c_in_a_pause_keeps_all_and_resume_begins_the_session(
-    desk: Desk, clock: Clock
-) -> None:
     clock.woken = lambda: clock.now == 103 and os.kill(os.getpid(), signal.SIGINT)
     assert desk.run(mode="standard").exit == 130
     run = desk.clone.latest()
-    assert len(list(run.samples())) == 9 * EACH
+    plan = run.plan()
+    assert (plan.blocks, plan.sessions, plan.pause_s) == (6, 3, 600)
+    assert len(run.samples()) == 2 * EACH
     assert desk.resume(run.path).exit == 0
-    assert len(list(run.samples())) == 27 * EACH
-    assert clock.now == pytest.approx(103 + 2 * 600)
+    assert len(run.samples()) == 6 * EACH
+    # two looks a block: before and after it
+    assert probed == [100.0] * 4 + [703.0] * 4 + [1303.0] * 4
+    told = [line for line in desk.said().splitlines() if line.startswith("session ")]
+    later = "session {} of 3 begins in TIME"
+    assert told == [later.format(number) for number in (2, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "blocks", "sessions"),
+    [
+        (1200 + 33.5 * 3 * 0.3, 33, 3),  # a process counts as 0.3 s that was never tried
+        # what is left beside the pauses would give no session a verdict
+        (29.5 * 3 * 0.3, 29, 1),
+    ],
+)
+def test_a_budget_holds_the_pauses_too(
+    desk: Desk, budget_s: float, blocks: int, sessions: int
+) -> None:
+    desk.instant.before = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    assert desk.run(mode="standard", time_budget_s=budget_s).exit == 130
+    plan = desk.clone.latest().plan()
+    assert (plan.blocks, plan.sessions) == (blocks, sessions)
