@@ -1,25 +1,21 @@
 """The oracle is believed for its answers to the vectors, and only as long as nothing changed."""
 
+import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.runners import Installed, environment
-from sqlitmus.run.plan.counts import Observed
 from sqlitmus.run.verify import context
 from sqlitmus.run.verify.context import Memory, difference, key
-from sqlitmus.run.verify.judge import OracleAnswer
-from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.paths import Tools
 from tests.known import KNOWN, RUNNERS, case_of
 from tests.refusals import unfit
+from tests.run import made
 
-SPEC = KNOWN.runners["python"]
 CONTRACT = RUNNERS / "contract" / "vectors"
 VECTORS = ("get-hit-and-miss-verify", "types-all-verify")
 
@@ -37,15 +33,11 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def installed(runners: Path, fingerprint: str = "f") -> Installed:
-    command = [sys.executable, "-X", "utf8", str(runners / "python" / "main.py")]
-    return Installed(SPEC, command, environment(SPEC, Tools({}, {})), None, None, fingerprint)
-
-
-def prove(runners: Path, fingerprint: str = "f", *, fresh: bool = False) -> None:
-    scratch = runners.parent / "scratch"
+def prove(runners: Path, scratch: Path, fingerprint: str = "f", *, fresh: bool = False) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
-    context.prove(installed(runners, fingerprint), scratch, fresh=fresh)
+    command = [sys.executable, "-X", "utf8", str(runners / "python" / "main.py")]
+    oracle = replace(made.PYTHON, command=command, environment=dict(os.environ))
+    context.prove(replace(oracle, fingerprint=fingerprint), scratch, fresh=fresh)
 
 
 def break_it(runners: Path) -> None:
@@ -57,51 +49,43 @@ def test_the_clones_oracle_knows_all_that_it_can_be_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    context.prove(installed(RUNNERS), tmp_path / "scratch", fresh=False)
+    prove(RUNNERS, tmp_path / "scratch")
     performed = list((tmp_path / "scratch").glob("*/result.json"))
     assert len(performed) > 30
 
 
-def test_a_broken_oracle_is_refused_with_the_vector_and_the_difference(runners: Path) -> None:
+def test_it_is_asked_again_only_when_something_changed(runners: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    prove(runners, scratch)
     break_it(runners)
+    prove(runners, scratch)  # the fingerprint says that nothing changed
     with unfit() as told:
-        prove(runners)
+        prove(runners, scratch, "another")
     assert str(told.value).startswith(
         "the oracle does not reproduce the contract's vector get-hit-and-miss-verify (checksum: "
     )
     assert "not 3214193945), so no answer can be checked by it; restore" in str(told.value)
-
-
-def test_an_oracle_that_crashes_is_told_with_its_last_words(runners: Path) -> None:
+    with unfit():  # and what failed once is not believed on account of the past
+        prove(runners, scratch)
     main = runners / "python" / "main.py"
     main.write_text("raise SystemExit('no SQLite here')", "utf-8")
     with unfit(r"\(it wrote no result\)(.|\n)*no SQLite here"):
-        prove(runners)
+        prove(runners, scratch)
 
 
-def test_it_is_asked_again_only_when_something_changed(runners: Path) -> None:
-    prove(runners)
-    break_it(runners)
-    prove(runners)  # the fingerprint says that nothing changed
-    with unfit():
-        prove(runners, "another")
-    with unfit():  # and what failed once is not believed on account of the past
-        prove(runners)
-
-
-def test_a_fresh_start_asks_again(runners: Path) -> None:
-    prove(runners)
-    break_it(runners)
-    with unfit():
-        prove(runners, fresh=True)
-
-
-def test_a_changed_vector_asks_again(runners: Path) -> None:
-    prove(runners)
+def test_a_fresh_start_and_a_changed_vector_ask_again(runners: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    prove(runners, scratch)
     expected = runners / "contract/vectors/types-all-verify/expected.json"
-    expected.write_text(expected.read_text("utf-8").replace('"checksum": ', '"checksum": 1'))
+    right = expected.read_text("utf-8")
+    expected.write_text(right.replace('"checksum": ', '"checksum": 1'))
     with unfit("vector types-all-verify"):
-        prove(runners)
+        prove(runners, scratch)
+    expected.write_text(right)
+    prove(runners, scratch)
+    break_it(runners)
+    with unfit():
+        prove(runners, scratch, fresh=True)
 
 
 def test_a_catalogue_without_vectors_takes_those_of_the_clone(runners: Path) -> None:
@@ -133,84 +117,70 @@ def test_only_what_is_expected_is_compared_and_of_what_must_fail_the_status(
     assert difference(given, right, digested=digested) == told
 
 
-WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")
-
-
-SEEN = Observed(seconds=0.25, processes=1, window_ms=150)
-
-
-def record(outcome: Any = "ok") -> Verified:
-    return Verified(case="a", runner="b", outcome=outcome)
-
-
-def make_key(
-    case_id: str = "get-pk",
-    *,
-    known: Catalog = KNOWN,
-    size: str = "s",
-    runner: str = "node",
-    built: tuple[str, str] = ("f", "f"),
-) -> str:
-    both = zip((KNOWN.runners[runner], SPEC), built, strict=True)
-    each = (Installed(spec, [], {}, None, None, fingerprint) for spec, fingerprint in both)
-    return key(case_of(case_id, known), known, size, *each)
+SEEN, RESULT = made.planned(), made.result()
+Seen, Kept = type(SEEN), type(RESULT)
 
 
 def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep("k", record())
-    first.keep("n", record("unsupported"))
-    first.keep("k", SEEN)
-    first.keep("k", WANT)
+    for name, value in (("k", made.result(rows=1)), ("n", RESULT), ("k", RESULT), ("k", SEEN)):
+        first.keep(name, value)
     first.save()
     again = Memory(file)
-    assert again.get("k", Verified) == record()
-    assert again.get("n", Verified) == record("unsupported")
-    assert again.get("k", Observed) == SEEN
-    assert again.get("k", OracleAnswer) == WANT
-    assert again.get("other", Verified) is None
-    assert again.get("n", Observed) is None
+    assert (again.get("k", Kept), again.get("n", Kept)) == (RESULT, RESULT)
+    assert again.get("k", Seen) == SEEN
+    assert again.get("other", Kept) is None
+    assert again.get("n", Seen) is None
     assert [f.name for f in tmp_path.iterdir()] == ["cells.json"]
-    assert Memory(file, fresh=True).get("k", Observed) is None
+    assert Memory(file, fresh=True).get("k", Seen) is None
 
 
-WITH = '{"k": {"Observed": %s}}'
+WITH = '{"k": {"Counts": %s}}'
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "{", "[]", "3", '{"k": 3}', '{"k": {"Verified": 1}}', '{"k": {"Verified": {}}}'),
-        *(WITH % value for value in ('"soon"', "0", "{}", '{"seconds": -1}', "null")),
+        *("", "{", "[]", "3", '{"k": 3}', '{"k": {"Result": 1}}', '{"k": {"Result": {}}}'),
+        *(WITH % value for value in ('"soon"', "0", "{}", '{"operations": -1}', "null")),
     ],
 )
 def test_a_broken_file_counts_as_empty(tmp_path: Path, text: str) -> None:
     file = tmp_path / "cells.json"
     file.write_text(text, "utf-8")
     memory = Memory(file)
-    assert memory.get("k", Verified) is None
-    assert memory.get("k", Observed) is None
+    assert (memory.get("k", Kept), memory.get("k", Seen)) == (None, None)
     memory.keep("k", SEEN)
     memory.save()
-    assert Memory(file).get("k", Observed) == SEEN
+    assert Memory(file).get("k", Seen) == SEEN
 
 
-def test_a_memory_is_written_where_there_is_something_new(tmp_path: Path) -> None:
+def test_a_memory_is_written_where_there_is_something_new_and_a_place(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     memory = Memory(file)
-    for value, written in ((SEEN, True), (SEEN, False), (record(), True)):
+    for value, written in ((SEEN, True), (SEEN, False), (RESULT, True)):
         memory.keep("k", value)
         memory.save()
         assert file.exists() == written
         file.unlink(missing_ok=True)
+    nowhere = Memory(tmp_path / "gone" / "cells.json")
+    nowhere.keep("k", SEEN)
+    nowhere.save()
+    assert nowhere.get("k", Seen) == SEEN
 
 
-def test_a_memory_that_cannot_be_saved_costs_nothing_else(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "gone" / "cells.json")
-    memory.keep("k", SEEN)
-    memory.save()
-    assert memory.get("k", Observed) == SEEN
+def make_key(
+    case_id: str = "get-pk",
+    *,
+    known: Any = KNOWN,
+    size: str = "s",
+    runner: str = "node",
+    built: tuple[str, str] = ("f", "f"),
+) -> str:
+    both = zip((runner, "python"), built, strict=True)
+    each = (replace(made.PYTHON, spec=KNOWN.runners[name], fingerprint=of) for name, of in both)
+    return key(case_of(case_id, known), known, size, *each)
 
 
 def test_a_key_changes_with_all_that_could_change_the_answer(

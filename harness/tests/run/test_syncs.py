@@ -5,10 +5,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sqlitmus.catalog.scenario import ScenarioStep
 from sqlitmus.run.verify.proof import (
     Counter,
     Counts,
@@ -18,7 +18,6 @@ from sqlitmus.run.verify.proof import (
     transactions,
     writes_files,
 )
-from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.paths import Tools
 from tests.fakes.clone import Clone
 from tests.faults.stage import use_tool
@@ -115,13 +114,12 @@ def test_what_is_done_to_the_database_is_counted(
     assert counts(sync_counter, tmp_path, program) == expected
 
 
-def test_a_database_behind_a_link_is_counted(sync_counter: str, tmp_path: Path) -> None:
+def test_a_database_behind_a_link_is_counted_and_nothing_without_the_variables(
+    sync_counter: str, tmp_path: Path
+) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "real")
     assert counts(sync_counter, tmp_path / "linked", "os.fsync(opened('db'))") == ONE_SYNC
-
-
-def test_without_its_variables_the_library_is_silent(sync_counter: str, tmp_path: Path) -> None:
     environ = {**os.environ, "LD_PRELOAD": sync_counter}
     words = [sys.executable, "-c", PROGRAM.format("os.fsync(opened('db'))")]
     done = subprocess.run(words, env=environ, cwd=tmp_path, capture_output=True, check=False)
@@ -154,31 +152,32 @@ def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case_id", "expected"),
+    ("case_id", "around", "expected"),
     [
-        ("insert-transaction@profile=durable", 5),
-        ("insert-autocommit@profile=durable", 4),
-        ("read-modify-write@profile=shipped", 4),
-        ("writer-and-readers", 0),
-        ("service-writers", 0),  # some may meet a lock
+        ("insert-transaction@profile=durable", None, 5),
+        ("insert-autocommit@profile=durable", None, 4),
+        ("read-modify-write@profile=shipped", None, 4),
+        ("writer-and-readers", None, 0),
+        ("service-writers", None, 0),  # some may meet a lock
+        # each execution without a transaction commits, but not what is executed
+        ("insert-transaction@profile=durable", [], 5 * 100),
+        ("insert-transaction@profile=durable", ["BEGIN", "COMMIT"], 0),
     ],
 )
-def test_transactions_of_an_iteration(case_id: str, expected: int) -> None:
-    assert transactions(case_of(case_id, mode="standard"), KNOWN) == expected
-
-
-@pytest.mark.parametrize(("around", "commits"), [(["BEGIN", "COMMIT"], 0), ([], 5 * 100)])
-def test_each_execution_without_a_transaction_commits_but_not_what_is_executed(
-    around: list[str], commits: int
+def test_transactions_of_an_iteration(
+    case_id: str, around: list[str] | None, expected: int
 ) -> None:
-    name = "insert-transaction"
-    batch = KNOWN.scenarios[name]
-    executed = [ScenarioStep(operation="execute", sql=sql) for sql in around]
-    steps = [*executed[:1], *batch.steps, *executed[1:]]
-    alone = batch.model_copy(update={"transaction": "none", "steps": steps})
-    known = KNOWN.model_copy(update={"scenarios": KNOWN.scenarios | {name: alone}})
-    case = case_of(f"{name}@profile=durable", mode="standard")
-    assert transactions(case, known) == commits
+    case, known = case_of(case_id, mode="standard"), KNOWN
+    if around is not None:
+        batch = KNOWN.scenarios[case.scenario]
+        executed = [batch.steps[0].model_copy(update=EXECUTED | {"sql": sql}) for sql in around]
+        steps = [*executed[:1], *batch.steps, *executed[1:]]
+        alone = batch.model_copy(update={"transaction": "none", "steps": steps})
+        known = KNOWN.model_copy(update={"scenarios": KNOWN.scenarios | {case.scenario: alone}})
+    assert transactions(case, known) == expected
+
+
+EXECUTED = {"operation": "execute", "repeat": 1, "parameters": []}
 
 
 @pytest.mark.parametrize(
@@ -196,17 +195,12 @@ def test_the_second_process_does_twice_the_operations_and_neither_warms_up() -> 
 
 
 def test_the_difference_is_that_of_the_transactions() -> None:
-    syncs = difference((24, 1, 9_000, 9, 9), (44, 2, 14_000, 19, 39), 5)
-    assert syncs == Syncs(transactions=5, fsync=20, fdatasync=1, bytes=5_000)
-    assert isinstance(syncs, Syncs)
-    assert syncs.per_transaction == 4.2
-    assert syncs.words() == "4 fsync + 0.2 fdatasync, 1 kB"
-    assert Syncs(transactions=2, fsync=0, fdatasync=0, bytes=3_513_000).words() == (
-        "no sync, 1,756 kB"
-    )
-
-
-def test_a_difference_that_cannot_be_is_no_count() -> None:
+    syncs: Any = difference((24, 1, 9_000, 9, 9), (44, 2, 14_000, 19, 39), 5)
+    expected = {"transactions": 5, "fsync": 20, "fdatasync": 1, "bytes": 5_000}
+    assert syncs.model_dump(exclude_none=True) == expected
+    assert (syncs.per_transaction, syncs.words()) == (4.2, "4 fsync + 0.2 fdatasync, 1 kB")
+    none: Any = difference((0, 0, 9, 0, 0), (0, 0, 3_513_009, 0, 0), 2)
+    assert none.words() == "no sync, 1,756 kB"
     assert "not one of its writes" in str(difference(NOTHING, NOTHING, 5))
     assert "synced or wrote less" in str(difference((9, 0, 100, 1, 1), (8, 0, 200, 2, 2), 5))
 
@@ -215,8 +209,7 @@ def test_a_difference_that_cannot_be_is_no_count() -> None:
     ("each", "commits"), [((), None), (["begun"], 8), (["logged"], 3), (["begun", "logged"], 3)]
 )
 def test_a_commit_has_every_mark(each: Sequence[str], commits: int | None) -> None:
-    syncs = difference((0, 0, 9, 1, 2), (0, 0, 99, 4, 10), 5, each)
-    assert isinstance(syncs, Syncs)
+    syncs: Any = difference((0, 0, 9, 1, 2), (0, 0, 99, 4, 10), 5, each)
     assert syncs.commits == commits
 
 
@@ -237,58 +230,42 @@ def test_the_marks_of_a_commit(
     assert marks(case, changes=changes) == expected
 
 
-NO_COMPILER = "no C compiler found"
-
-
-@pytest.fixture
-def counting(clone: Clone, sync_counter: str) -> Clone:
-    """Fakes whose syncs are counted."""
-    use_tool(clone, "sync-counter", Path(sync_counter))
-    return clone
-
-
 def verified(clone: Clone, *cases: str) -> list[str]:
     given = [part for case in cases for part in ("--case", case)]
-    return clone.sqlitmus("verify", "--size", "s", *given).out.splitlines()
+    return sorted(clone.sqlitmus("verify", "--size", "s", *given).out.splitlines())
 
 
-def test_counts_are_printed_of_cells_that_write(counting: Clone) -> None:
-    counting.runner("honest")
-    read, write = sorted(verified(counting, "get", "insert"))
-    assert read == "ok           get/honest"
+def test_counts_are_printed_of_cells_that_write_and_remembered(
+    clone: Clone, sync_counter: str
+) -> None:
+    use_tool(clone, "sync-counter", Path(sync_counter))
+    clone.runner("honest")
+    clone.runner("breaks", "fails-after=0")
+    *read, broken, write = verified(clone, "get", "insert")
+    assert read == ["ok           get/breaks", "ok           get/honest"]
+    # a process that breaks while it is counted leaves the answer right
+    assert broken == (
+        "ok           insert/breaks: not counted: failed while it was counted: ended with exit "
+        "code 7 and wrote no result"
+    )
     assert write.startswith("ok           insert/honest: no sync, ")
     assert write.endswith(" kB per transaction")
-
-
-def test_counts_are_remembered(counting: Clone) -> None:
-    counting.runner("honest")
-    given = ("run", "--case", "insert", "-r", "honest", "--size", "s", "--blocks", "2")
-    sizes = [0]
-    counted: list[Syncs | None] = []
-    for _ in range(2):
-        counting.sqlitmus(*given)
-        sizes.append(counting.state("honest").stat().st_size)
-        (record,) = counting.latest().verified()
+    given = ("run", "--case", "insert", "-r", "honest", "--size", "s", "--blocks", "1", "--fresh")
+    sizes = [clone.state("honest").stat().st_size]
+    counted: list[Any] = []
+    for arguments in (given, given[:-1]):
+        clone.sqlitmus(*arguments)
+        sizes.append(clone.state("honest").stat().st_size)
+        (record,) = clone.latest().verified()
         counted.append(record.syncs)
-    assert counted[0]
     assert (counted[0].transactions, counted[0].commits) == (3, 3)
     assert counted[1] == counted[0]
     assert sizes[1] - sizes[0] == sizes[2] - sizes[1] + 2, "two processes were counted once"
 
 
-def test_a_process_that_breaks_while_it_is_counted_leaves_the_answer_right(
-    counting: Clone,
-) -> None:
-    counting.runner("breaks", "fails-after=0")
-    (line,) = verified(counting, "insert")
-    assert line == (
-        "ok           insert/breaks: not counted: failed while it was counted: ended with exit "
-        "code 7 and wrote no result"
-    )
-
-
 def test_without_the_library_the_reason_is_told(clone: Clone) -> None:
     clone.runner("honest")
     text = (clone.root / "paths.json").read_text("utf-8")
-    clone.write("paths.json", f'{text[:-1]}, "sync-counter": {{"missing": "{NO_COMPILER}"}}}}')
-    assert verified(clone, "insert") == [f"ok           insert/honest: not counted: {NO_COMPILER}"]
+    missing = "no C compiler found"
+    clone.write("paths.json", f'{text[:-1]}, "sync-counter": {{"missing": "{missing}"}}}}')
+    assert verified(clone, "insert") == [f"ok           insert/honest: not counted: {missing}"]
