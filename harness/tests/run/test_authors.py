@@ -3,22 +3,22 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqlitmus.catalog.published import Claim
 from sqlitmus.run.measure.blocks import Authors
-from sqlitmus.run.processes.process import Hyperfine, Timing
-from sqlitmus.store.file import Authored
 from sqlitmus.vocabulary import paths
 from tests.analysis.claims import claim_runs
 from tests.refusals import unfit
+from tests.run import made
 
 SCRIPT = "print('their program')"
 
 
 @dataclass
-class Fake(Hyperfine):
+class Fake:
     """An executor: what each command prints by its last word, and what it was asked."""
 
     prints: dict[str, str]
@@ -35,12 +35,13 @@ class Fake(Hyperfine):
         log: Path,
         timeout_s: float,
         folder: Path | None = None,
-    ) -> Timing:
+    ) -> object:
         assert timeout_s > 0
         self.environment = environment
         self.commands.append((command, folder))
         log.write_text(self.prints.get(command[-1], ""), "utf-8")
-        return Timing(1000, 600, 300, self.codes.get(command[-1], 0))
+        code = self.codes.get(command[-1], 0)
+        return made.timing(wall_ns=1000, user_ns=600, system_ns=300, exit_code=code)
 
     def ran(self) -> list[str]:
         """The last words of the commands so far, which are forgotten."""
@@ -78,51 +79,45 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
-def authors(executor: Fake, source: Path, of: Claim | None = None) -> Authors:
+def authors(executor: Any, source: Path, of: Claim | None = None) -> Authors:
     tools = paths.Tools({"node": "/bin/node"}, {})
     return Authors([of or claim()], {"modes": str(source)}, tools, executor, source.parent)
 
 
-def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(source: Path) -> None:
-    fake = Fake({"new": "100 ns", "old": "250 ns"})
-    made = authors(fake, source)
-    copy = source.parent / "authors-modes" / "run"
-    assert fake.commands == [(["/bin/node", "seed"], copy)]
-    assert (copy / "bench.js").read_text("utf-8") == SCRIPT
-    assert fake.environment["NODE_PATH"].startswith(str(source / "node_modules"))
-    fake.commands.clear()
-    came = [made.block(number, 7) for number in range(2)]
-    first, second = (words := fake.ran())[:2], words[2:]
-    assert sorted(first) == ["new", "old"]
-    assert second == first[::-1]
-    assert came[0] == came[1] == {
-        "modes/new": Authored(wall_ns=1000, cpu_ns=900, printed_ns=100),
-        "modes/old": Authored(wall_ns=1000, cpu_ns=900, printed_ns=250),
-    }  # fmt: skip
-
-
-def test_the_copy_is_read_into_the_page_cache_before_each_program(
+def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = Fake({"new": "1 ns", "old": "2 ns"})
+    fake = Fake({"new": "100 ns", "old": "250 ns"})
 
     def read(folder: Path) -> None:
         fake.commands.append((["read"], folder))
 
     monkeypatch.setattr("sqlitmus.catalog.fixture.into_page_cache", read)
-    authors(fake, source).block(0, 7)
-    assert fake.commands[::2] == [(["read"], source.parent / "authors-modes")] * 3
-    assert sorted(fake.ran()[1::2]) == ["new", "old", "seed"]
+    theirs = authors(fake, source)
+    copy = source.parent / "authors-modes" / "run"
+    # it is read into the page cache before each program
+    assert fake.commands == [(["read"], copy.parent), (["/bin/node", "seed"], copy)]
+    assert (copy / "bench.js").read_text("utf-8") == SCRIPT
+    assert fake.environment["NODE_PATH"].startswith(str(source / "node_modules"))
+    fake.commands.clear()
+    came = [theirs.block(number, 7) for number in range(2)]
+    words = fake.ran()
+    assert words[::2] == ["read"] * 4
+    assert sorted(words[1:4:2]) == ["new", "old"]
+    assert words[5::2] == words[3:0:-2]
+    assert came[0] == came[1]
+    times = {name: (of.wall_ns, of.cpu_ns, of.printed_ns) for name, of in came[0].items()}
+    assert times == {"modes/new": (1000, 900, 100), "modes/old": (1000, 900, 250)}
 
 
 def test_a_program_that_goes_wrong_is_not_run_again(source: Path) -> None:
     fake = Fake({"new": "100 ns", "old": "no database"}, {"new": 3})
-    made = authors(fake, source)
-    assert {name: each.problem for name, each in made.block(0, 7).items()} == {
+    theirs = authors(fake, source)
+    assert {name: each.problem for name, each in theirs.block(0, 7).items()} == {
         "modes/new": "ended with exit code 3: 100 ns",
         "modes/old": r"it printed 'no database', not what matches '(?P<figure>\\d+) ns'",
     }
-    assert made.block(1, 7) == {}
+    assert theirs.block(1, 7) == {}
 
 
 def test_without_a_folder_nothing_of_theirs_runs(source: Path) -> None:
@@ -130,10 +125,10 @@ def test_without_a_folder_nothing_of_theirs_runs(source: Path) -> None:
     assert Authors([claim()], {}, paths.Tools({}, {}), fake, source.parent).block(0, 7) == {}
     assert not fake.commands
     # nor of a program whose tool is not there
-    made = authors(Fake({"new": "1 ns"}), source, claim(
+    theirs = authors(Fake({"new": "1 ns"}), source, claim(
         programs={"new": program("new"), "old": program("old", "a build")}
     ))  # fmt: skip
-    assert [*made.block(0, 7)] == ["modes/new"]
+    assert [*theirs.block(0, 7)] == ["modes/new"]
 
 
 def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -> None:

@@ -14,8 +14,8 @@ from sqlitmus.machine import conditions, system
 from sqlitmus.run.measure import blocks
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, Instant, even, one_by_one
-from tests.machines.folders import ask, change
-from tests.worded import headline, notices
+from tests.machines.folders import ask
+from tests.worded import notices
 
 EACH = 3  # invocations of a block: a, b, canary
 
@@ -155,21 +155,6 @@ def test_an_iteration_that_takes_longer_counts_in_full(desk: Desk) -> None:
     assert cell(desk, "b").samples == [4400, 4400]
 
 
-def test_a_tampered_sample_fails_its_cell_and_no_other(desk: Desk) -> None:
-    desk.run(blocks=12)
-    of = (
-        "sample = (SELECT id FROM sample WHERE block = 4 AND label = 'b') "
-        "AND figure = (SELECT id FROM figure WHERE name = 'steady')"
-    )
-    path = desk.clone.latest().path
-    for done in ("UPDATE value SET value = 0", "UPDATE value SET value = -1", "DELETE FROM value"):
-        change(path, f"{done} WHERE {of}")
-        found = cell(desk, "b")
-        assert found.outcome == "failed"
-        assert found.reason.startswith("impossible figures in 1 invocation of 12, first in block 5")
-        assert cell(desk, "a").outcome == "ok"
-
-
 def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
     desk.instant.paces = {"a": lambda _, __: 1000, "b": lambda _, __: 1500}
     desk.run(blocks=12)
@@ -178,30 +163,6 @@ def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
     assert report.detectable is None
     (notice,) = (text for text in notices(report) if "had the same ratio" in text)
     assert notice.startswith("1 comparison had the same ratio in most blocks, so no interval can")
-
-
-def test_one_block_says_who_works_and_not_who_is_faster(desk: Desk) -> None:
-    desk.instant.paces["b"] = lambda _, __: 9000
-    desk.run(blocks=1)
-    report = desk.clone.analysed()
-    assert list(report.cases[0].comparisons) == []
-    assert headline(report)[-1] == (
-        "With 1 complete block this run gives no verdicts: they need at least 10 blocks."
-    )
-    assert "1 complete block: fewer than 10 never give a verdict" in notices(report)[0]
-
-
-def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Desk) -> None:
-    interrupted(desk, 11 * EACH + 1)
-    desk.instant.paces["b"] = even(1650, "b")
-    assert desk.run(blocks=20).exit == 130
-    report, found = desk.clone.analysed(), compared(desk)
-    assert (report.blocks_complete, found.blocks) == (11, 11)
-    assert found.verdict == "materially slower"
-    assert notices(report)[0] == (
-        "The run was not finished: 11 of 20 blocks are complete. Comparisons use only blocks in "
-        "which both runners have a value."
-    )
 
 
 def test_the_first_process_of_each_cell_gives_a_digest_and_no_figures_of_the_process(

@@ -302,9 +302,7 @@ def test_all_runners_time_the_same_operations_in_both_schemes(
 
 
 def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> None:
-    assert fitting([], 16) == 16
-    assert fitting([case()], 13) == 16
-    assert fitting([writing(8, 32)], 12) == 8
+    assert [fitting([], 16), fitting([case()], 13), fitting([writing(8, 32)], 12)] == [16, 16, 8]
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
     assert fitting([writing(16, 8)], 12, [None], 10) == 8  # what no pilot saw
     assert fitting([writing(16, 8)], 1, [seen(1 * US)], 10) == 1
@@ -376,9 +374,8 @@ def test_laps_reach_most_rows_of_a_pool_and_those_of_eight_blocks_all(
 
 
 def test_cases_that_are_compared_time_the_same_rows() -> None:
-    base, new = (Turning(rounds=8, lead_in_ms=ms, lap_ms=5) for ms in (3, 9))
-    alike = led_in_alike({"base": base, "new": new})
-    assert alike == {"base": new, "new": new}
+    shorter = replace(TURNING, lead_in_ms=3)
+    assert led_in_alike({"a": shorter, "b": TURNING}) == {"a": TURNING, "b": TURNING}
     assert led_in_alike({}) == {}
 
 

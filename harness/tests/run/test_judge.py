@@ -48,8 +48,9 @@ def result(*answers: Counts, operations: int = 1, **changes: Any) -> Result:
 def measured(*answers: Counts, warmup: int = 0, **changes: Any) -> Result:
     """The result of a process with an iteration for each answer; the first ones warm it up."""
     times = list(range(1, len(answers) + 1))
-    each: dict[str, Any] = {"warmup_ns": times[:warmup], "iterations_ns": times[warmup:]}
-    return result(*answers, **{"digest": None, **each, **changes})
+    each = {"warmup_ns": times[:warmup], "iterations_ns": times[warmup:]}
+    given: dict[str, Any] = {"digest": None, **each, **changes}
+    return result(*answers, **given)
 
 
 def under(asked: Requirements, **effective: str | int) -> Result:

@@ -237,7 +237,7 @@ def test_sessions_lie_apart_and_each_begins_with_its_own_look(desk: Desk, clock:
 def test_a_budget_holds_the_pauses_too(
     desk: Desk, budget_s: float, blocks: int, sessions: int
 ) -> None:
-    desk.instant.before = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    desk.instant.before = lambda _name, _number: os.kill(os.getpid(), signal.SIGINT)
     assert desk.run(mode="standard", time_budget_s=budget_s).exit == 130
     plan = desk.clone.latest().plan()
     assert (plan.blocks, plan.sessions) == (blocks, sessions)

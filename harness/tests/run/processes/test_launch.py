@@ -70,6 +70,12 @@ def test_processes_become_one_result(tmp_path: Path) -> None:
     assert (seen.processes, seen.start_spread_us, len(seen.skew_us)) == (2, [30.0] * 3, 3)
     assert min(seen.skew_us) > 0
     assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 40
+    # the same job but for its share
+    given = [json.loads(f.read_bytes()) for f in sorted(tmp_path.glob("result.?.job.json"))]
+    measures = [one["measure"] for one in given]
+    assert [measure.pop("share") for measure in measures] == [{"of": 4}, {"first": 2, "of": 4}]
+    same = {"operations_per_iteration": 10, "warmup_iterations": 1, "iterations": 3, "workers": 2}
+    assert measures == [same] * 2
     # the results of an earlier launch never count
     done, _ = go(tmp_path, "speechless@1")
     assert done.problem == "process 1: ended with exit code 0 and wrote no result"
@@ -86,16 +92,6 @@ def test_a_clock_that_jumps_voids_what_several_processes_did(
     invocation, told = go(tmp_path)
     assert (told, invocation.result) == (None, None)
     assert f"was set by {by_ns / 1e6:+,.1f} ms" in invocation.problem
-
-
-def test_each_process_has_its_share_and_reads_the_same_job(tmp_path: Path) -> None:
-    go(tmp_path, asked=job(tmp_path, workers=6), processes=3)
-    given = [json.loads(f.read_bytes()) for f in sorted(tmp_path.glob("result.?.job.json"))]
-    measures = [one["measure"] for one in given]
-    shares = [measure.pop("share") for measure in measures]
-    assert shares == [{"of": 6}, {"first": 2, "of": 6}, {"first": 4, "of": 6}]
-    same = {"operations_per_iteration": 10, "warmup_iterations": 1, "iterations": 3, "workers": 2}
-    assert measures == [same] * 3
 
 
 def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -> None:
@@ -130,21 +126,6 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
     assert [worker.operations for worker in together.workers] == [100, 100, 100, 104]
     spreads = zip(together.iterations_ns, seen.start_spread_us, strict=True)
     assert [time_ns >= spread_us * 1000 for time_ns, spread_us in spreads] == [True] * 3
-
-
-def test_one_process_alone_stands_at_the_barrier_too(tmp_path: Path) -> None:
-    done, seen = go(tmp_path, asked=job(tmp_path, workers=1), processes=1)
-    assert done.result
-    assert (seen.skew_us, seen.start_spread_us) == ([0.0] * 3, [0.0] * 3)
-
-
-def test_what_is_said_beside_the_barrier_is_in_the_log(tmp_path: Path) -> None:
-    done, _ = go(tmp_path, "chatter@1")
-    assert done.result
-    said = (tmp_path / "log").read_text("utf-8")
-    assert said.startswith("process 0:\npinned to")
-    assert said.partition("process 1:\n")[2].count("a line\nanother\n") == 4
-    assert "ready" not in said
 
 
 BEFORE = "before iteration 3 of 4"
@@ -236,14 +217,19 @@ def test_kill_ends_all_with_what_they_started(tmp_path: Path) -> None:
 
 
 def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> None:
+    """And what is said beside the barrier is in the log."""
     here = sorted(os.sched_getaffinity(0))
     pins = [here[-1], here[0]]
-    done, seen = go(tmp_path, asked=job(tmp_path, workers=3), processes=3, pins=pins)
+    done, seen = go(tmp_path, "chatter@1", asked=job(tmp_path, workers=3), processes=3, pins=pins)
     assert done.result
     assert seen.pins == [here[-1], here[0], here[-1]]
-    said = (tmp_path / "log").read_text("utf-8").splitlines()
-    assert said[1::2] == [f"pinned to {pin}" for pin in seen.pins]
     assert sorted(os.sched_getaffinity(0)) == here
+    first, talks, last = (f"pinned to {pin}" for pin in seen.pins)
+    said = ["process 0:", first, "process 1:", talks, *["a line", "another"] * 4]
+    assert (tmp_path / "log").read_text("utf-8").splitlines() == [*said, "process 2:", last]
+    alone, seen = go(tmp_path, asked=job(tmp_path, workers=1), processes=1)
+    assert alone.result
+    assert (seen.skew_us, seen.start_spread_us, seen.pins) == ([0.0] * 3, [0.0] * 3, [])
 
 
 def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
