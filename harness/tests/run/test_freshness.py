@@ -113,18 +113,15 @@ def test_who_stands_at_the_gate_goes_through_after_the_change_or_after_it_opened
     job = QUESTION.job(str(tmp_path / "rows.db"), "")
     changes: list[str] = []
     with closing(sqlite3.connect(":memory:", timeout=60)) as runner:
-
-        def through() -> list[tuple[int]]:
-            return runner.execute(job.steps[-1].sql).fetchall()
-
         for sql in job.connection.setup:
             runner.execute(sql)
+        through = job.steps[-1].sql
         gate.shut(lambda: changes.append("rows"))
         gate.open()  # nobody came
-        assert (through(), changes) == ([(1,)], [])
+        assert (runner.execute(through).fetchall(), changes) == ([(1,)], [])
         gate.shut(lambda: changes.append("rows"))
         for _ in range(2):
-            assert (through(), changes) == ([(1,)], ["rows"])
+            assert (runner.execute(through).fetchall(), changes) == ([(1,)], ["rows"])
 
 
 def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path) -> None:
@@ -269,44 +266,32 @@ def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_pa
 def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_same(
     tmp_path: Path,
 ) -> None:
-    made = preparation(tmp_path)
-    targets = [
-        made.job(case_of(text), NODE, "measure", seat=seat).target
-        for text in ("insert-autocommit", "update-pk")
-        for seat in (None, "node", "canary")
-    ]
-    assert targets[:3] == targets[3:]
-    assert len({*targets}) == 3
-
-
-class Enough(Exception):
-    """All is known that the test asks for."""
-
-
-@pytest.mark.parametrize(
-    ("asked", "files"), [(["insert-autocommit"] * 2, 1), (["insert-autocommit", "upsert"], 2)]
-)
-def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
-    tmp_path: Path, asked: list[str], files: int
-) -> None:
     """A runner has the same seat in each of the cases that are compared with each other."""
     made = preparation(tmp_path)
-    targets: list[Path | None] = []
 
-    def begin(*cell: Any, **more: Any) -> Any:
-        targets.append(made.job(*cell, **more).target)
-        if len(targets) == len(asked):
-            raise Enough
-        return SimpleNamespace()
+    def targets(*texts: str) -> list[Path | None]:
+        begun: list[Path | None] = []
 
-    seat = {"runner": NODE, "digest": False, "label": "node"}
-    seatings: Any = [SimpleNamespace(case=case_of(text), **seat) for text in asked]
-    invocations: Any = SimpleNamespace(begin=begin)
-    relay: Any = None
-    with pytest.raises(Enough):
-        blocks.play(invocations, relay, seatings, "1", lambda: False)
-    assert None not in targets
-    assert len(set(targets)) == files
+        def begin(*cell: Any, **more: Any) -> Any:
+            begun.append(made.job(*cell, **more).target)
+            return SimpleNamespace()
+
+        seat = {"runner": NODE, "digest": False}
+        seatings: Any = [
+            SimpleNamespace(case=case_of(text), label=label, **seat)
+            for text in texts
+            for label in ("node", "canary")
+        ]
+        invocations: Any = SimpleNamespace(begin=begin)
+        relay: Any = None
+        with pytest.raises(AttributeError):  # all is known that this test asks for
+            blocks.play(invocations, relay, seatings, "1", lambda: False)
+        return begun
+
+    alone = made.job(case_of("insert-autocommit"), NODE, "measure").target
+    turns = targets("insert-autocommit")
+    assert turns == targets("update-pk")
+    assert len({alone, *turns, *targets("insert-autocommit", "upsert"), None}) == 1 + 2 + 4 + 1
 
 
 def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") -> str:

@@ -97,7 +97,9 @@ def python(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", code, *arguments]
 
 
-def test_hyperfine_hands_over_every_argument_as_it_is(hyperfine: Hyperfine, tmp_path: Path) -> None:
+def test_hyperfine_hands_over_every_argument_and_tells_how_it_ended(
+    hyperfine: Hyperfine, tmp_path: Path
+) -> None:
     odd = ["a b", "it's", '"', "$HOME", "*", "", "a\\b", "ü", "{x}", "line\nend"]
     log = tmp_path / "log"
     code = "import sys; print(sys.argv[1:], flush=True); sys.exit('oops')"
@@ -107,11 +109,6 @@ def test_hyperfine_hands_over_every_argument_as_it_is(hyperfine: Hyperfine, tmp_
     assert 0 < timing.wall_ns < 30e9
     assert "Warning" in log.read_text("utf-8")
     assert process.output(log) == f"{odd}\noops\n"
-
-
-def test_hyperfine_tells_an_exit_code_and_a_signal(hyperfine: Hyperfine, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    assert hyperfine.execute(python("raise SystemExit(7)"), ENVIRONMENT, log, 30).exit_code == 7
     kill = python("import os; os.kill(os.getpid(), 9)")
     assert hyperfine.execute(kill, ENVIRONMENT, log, 30).exit_code in (None, 128 + signal.SIGKILL)
 

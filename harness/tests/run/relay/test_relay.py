@@ -79,17 +79,22 @@ def processors() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def test_all_warm_up_and_then_they_take_turns(tmp_path: Path, play: Play) -> None:
-    told = play("", "", "")
+def test_all_warm_up_and_then_they_take_turns_each_of_its_own_length(
+    tmp_path: Path, play: Play
+) -> None:
+    longer = Turns(warmup=1, rounds=3, lead_in=2, lap=4)
+    each = [TURNS, TURNS, longer]
+    told = play("", "", "", turns=each)
+    assert problems(told) == [None] * 3
+    assert [len(one.result.iterations_ns) for one in told] == [of.iterations for of in each]
     assert [one.laps.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
     # nobody looked at what others took
     assert {(one.laps.lost, one.laps.left_out) for one in told} == {(None, None)}
     rounds = order(3, TURNS.rounds, "seed")
-    turns = [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
+    turns = [seat for seats in rounds for seat in seats for _ in range(each[seat].per_turn)]
     trace = [int(name) for name in (tmp_path / "trace").read_text("utf-8").split()]
-    warmup = 3 * TURNS.warmup
-    assert sorted(trace[:warmup]) == [seat for seat in range(3) for _ in range(TURNS.warmup)]
-    assert trace[warmup:] == turns
+    assert sorted(trace[:5]) == [0, 0, 1, 1, 2]  # the warm-up
+    assert trace[5:] == turns
 
 
 def test_as_many_warm_up_at_once_as_there_are_processors(
@@ -306,14 +311,6 @@ def test_a_set_in_which_the_machine_stood_by_does_not_count(
     monkeypatch.setattr(relay.conditions, "seconds", lambda: next(slept))
     with pytest.raises(Abandoned, match="the machine stood by"):
         play("", "")
-
-
-def test_seats_have_turns_of_their_own_length(play: Play) -> None:
-    longer = Turns(warmup=1, rounds=3, lead_in=2, lap=4)
-    told = play("", "", turns=[TURNS, longer])
-    counts = [len(one.result.iterations_ns) for one in told if one.result]
-    assert counts == [TURNS.iterations, longer.iterations]
-    assert [one.laps.steady_ns for one in told] == pytest.approx([200_000.0] * 2)
 
 
 def test_more_iterations_than_a_pipe_holds_lines_block_nobody(play: Play) -> None:
