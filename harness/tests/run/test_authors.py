@@ -58,7 +58,15 @@ def program(word: str, tool: str = "node") -> dict[str, object]:
     }
 
 
-def claim(**more: object) -> Claim:
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "clone" / "run").mkdir(parents=True)
+    (tmp_path / "clone" / "run" / "bench.js").write_text(SCRIPT, "utf-8")
+    return tmp_path / "clone"
+
+
+def authors(executor: Any, source: Path, **more: object) -> Authors:
+    """Those of a claim, to whose evidence `more` is added."""
     evidence = {
         "repository": "https://example.org/bench",
         "commit": "ab" * 20,
@@ -69,19 +77,10 @@ def claim(**more: object) -> Claim:
         **more,
     }
     group = claim_runs.group(claim_runs.row("same", theirs=("old", "new")))
-    return Claim.model_validate(claim_runs.claim(group, evidence=evidence))
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    (tmp_path / "clone" / "run").mkdir(parents=True)
-    (tmp_path / "clone" / "run" / "bench.js").write_text(SCRIPT, "utf-8")
-    return tmp_path / "clone"
-
-
-def authors(executor: Any, source: Path, of: Claim | None = None) -> Authors:
+    claim = Claim.model_validate(claim_runs.claim(group, evidence=evidence))
     tools = paths.Tools({"node": "/bin/node"}, {})
-    return Authors([of or claim()], {"modes": str(source)}, tools, executor, source.parent)
+    folders = {"modes": str(source)} if source.exists() else {}
+    return Authors([claim], folders, tools, executor, source.parent)
 
 
 def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(
@@ -93,11 +92,16 @@ def test_programs_run_in_a_copy_once_a_block_and_every_second_block_mirrors(
         fake.commands.append((["read"], folder))
 
     monkeypatch.setattr("sqlitmus.catalog.fixture.into_page_cache", read)
-    theirs = authors(fake, source)
-    copy = source.parent / "authors-modes" / "run"
+    monkeypatch.setattr(paths, "RUNNERS", source.parent / "runners")
+    package = source.parent / "runners/node_modules/library"
+    package.mkdir(parents=True)
+    (package / "library.c").write_text("int main;", "utf-8")
+    theirs = authors(fake, source, packages={"deps/library": "library"})
+    copy = source.parent / "authors-modes"
     # it is read into the page cache before each program
-    assert fake.commands == [(["read"], copy.parent), (["/bin/node", "seed"], copy)]
-    assert (copy / "bench.js").read_text("utf-8") == SCRIPT
+    assert fake.commands == [(["read"], copy), (["/bin/node", "seed"], copy / "run")]
+    assert (copy / "run/bench.js").read_text("utf-8") == SCRIPT
+    assert (copy / "deps/library/library.c").read_text("utf-8") == "int main;"
     assert fake.environment["NODE_PATH"].startswith(str(source / "node_modules"))
     fake.commands.clear()
     came = [theirs.block(number, 7) for number in range(2)]
@@ -120,15 +124,19 @@ def test_a_program_that_goes_wrong_is_not_run_again(source: Path) -> None:
     assert theirs.block(1, 7) == {}
 
 
-def test_without_a_folder_nothing_of_theirs_runs(source: Path) -> None:
-    fake = Fake({})
-    assert Authors([claim()], {}, paths.Tools({}, {}), fake, source.parent).block(0, 7) == {}
+def test_nothing_of_theirs_runs_without_a_folder_nor_what_has_no_tool(source: Path) -> None:
+    fake = Fake({"new": "1 ns"})
+    assert authors(fake, source.parent / "gone").block(0, 7) == {}
     assert not fake.commands
-    # nor of a program whose tool is not there
-    theirs = authors(Fake({"new": "1 ns"}), source, claim(
-        programs={"new": program("new"), "old": program("old", "a build")}
-    ))  # fmt: skip
+    words = [["{node}", "seed"], ["{a build}", "-c", "driver.c"]]
+    theirs = authors(
+        fake,
+        source,
+        setup=[{"command": each, "prints": ""} for each in words],
+        programs={"new": program("new"), "old": program("old", "a build")},
+    )
     assert [*theirs.block(0, 7)] == ["modes/new"]
+    assert fake.ran() == ["seed", "new"]
 
 
 def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -> None:
@@ -137,22 +145,3 @@ def test_a_folder_that_changed_or_a_set_up_that_fails_is_not_fit(source: Path) -
     (source / "run" / "bench.js").write_text("half of it", "utf-8")
     with unfit(r"the claim modes: run/bench\.js is another"):
         authors(Fake({}), source)
-
-
-def test_packages_are_linked_into_folders_of_the_copy(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = source.parent / "runners/node_modules/library"
-    package.mkdir(parents=True)
-    (package / "library.c").write_text("int main;", "utf-8")
-    monkeypatch.setattr(paths, "RUNNERS", source.parent / "runners")
-    authors(Fake({}), source, claim(packages={"deps/library": "library"}))
-    linked = source.parent / "authors-modes/deps/library/library.c"
-    assert linked.read_text("utf-8") == "int main;"
-
-
-def test_a_command_of_the_set_up_whose_tool_is_not_there_is_left_out(source: Path) -> None:
-    fake = Fake({})
-    words = [["{node}", "seed"], ["{a build}", "-c", "driver.c"]]
-    authors(fake, source, claim(setup=[{"command": each, "prints": ""} for each in words]))
-    assert fake.ran() == ["seed"]

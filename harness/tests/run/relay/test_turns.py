@@ -128,12 +128,9 @@ def test_spreads_are_of_what_a_round_does_not_have_in_common() -> None:
     quiet, _, loud = (spread or 0.0 for spread in spreads(table))
     assert quiet == pytest.approx(0.01, rel=0.3)
     assert loud == pytest.approx(0.04, rel=0.15)
-
-
-def test_of_two_processes_each_has_half_of_the_difference_and_one_alone_has_none() -> None:
-    table = np.exp(np.random.default_rng(1).normal(0, [[0.01], [0.03]], (2, 400)))
-    assert spreads(table) == pytest.approx([(0.01**2 / 2 + 0.03**2 / 2) ** 0.5] * 2, rel=0.1)
-    assert spreads(np.array([[1.0, 2.0]])) == [None]
+    # of two processes each has half of the difference, and one alone has none
+    assert spreads(table[1:]) == pytest.approx([(0.01**2 / 2 + 0.04**2 / 2) ** 0.5] * 2, rel=0.1)
+    assert spreads(table[:1]) == [None]
     assert spreads(np.array([])) == []
 
 
