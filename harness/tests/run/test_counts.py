@@ -291,10 +291,9 @@ def test_all_runners_time_the_same_operations_in_both_schemes(
     assert replace(relayed, lead_in=0, stagger=0) == replace(alone, stagger=0)
     for how, made in ((None, alone), (turns, relayed)):
         counts = allocate(of, observed, mode, {}, made, how)
-        assert {done(each) for each in counts.values()} == {
-            (made.operations, made.rounds * (made.lap + made.lead_in), made.rounds * bool(how),
-             made.lead_in)
-        }  # fmt: skip
+        timed = made.rounds * (made.lap + made.lead_in)
+        work_of_all = (made.operations, timed, made.rounds * bool(how), made.lead_in)
+        assert {done(each) for each in counts.values()} == {work_of_all}
         starts = {each.warmup_iterations * each.operations for each in counts.values()}
         # before the clock each has walked so often, or all have gone equally far
         assert all(start % walk == 0 for start in starts) if alone.whole else len(starts) == 1
