@@ -312,9 +312,9 @@ def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -
     assert desk.run(cases=["get"]).exit == 5
     words = "both runners agree with each other against the oracle: suspect the oracle"
     assert f"get: {words}" in desk.said()
-    told = [(r.outcome, r.against_oracle, r.reason or "") for r in desk.clone.latest().verified()]
-    begin = "operation 0: checksum 6; the oracle has 5; both"
-    assert [(*each[:2], each[2][: len(begin)]) for each in told] == [("wrong", True, begin)] * 2
+    for record in desk.clone.latest().verified():
+        assert (record.outcome, record.against_oracle) == ("wrong", True)
+        assert (record.reason or "").startswith("operation 0: checksum 6; the oracle has 5; both")
     assert "In 1 case all runners that answered agree" in "".join(notices(desk.clone.analysed()))
 
 
