@@ -4,16 +4,18 @@ makes of them has its types here, too.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from pydantic import ValidationError
 
 from sqlitmus.analysis import RunData, analyse, load, read
 from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.results.report import Case, Cell, Measure, Report
 from sqlitmus.store.file import (
@@ -33,7 +35,7 @@ from sqlitmus.store.file import (
     with_tables,
 )
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.detail import Detail
+from sqlitmus.vocabulary.detail import Detail, bucket
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Used by nobody here; other tests take them from here with what is.
@@ -41,6 +43,40 @@ __all__ = ["Measure", "Verdict", "analyse", "load"]
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
+New = Json | Callable[[Json], Json]
+# What lines are like, and what they have instead.
+Changes = Sequence[tuple[Json, New | None]]
+
+
+class Filled(TypedDict, total=False):
+    """In what a run is not as `filled` has it."""
+
+    verify: Iterable[Json] | None
+    lines: Iterable[Json] | None
+    machine: Json | None
+    time: Times | None
+    checked: Changes
+    sampled: Changes
+    blocks: Iterable[Json]
+    selftest: object
+    details: Iterable[Json]
+    gate: object
+    looks: Iterable[Json]
+
+
+class More(Filled, total=False):
+    """In what it is not as `make` has it, beside its plan."""
+
+    spoilt: str
+    presets: Mapping[str, Json]
+
+
+class Made(More, total=False):
+    """In what it is not as `make` has it."""
+
+    of: Json | None
+
+
 T = TypeVar("T")
 SAMPLED = {"steady_ns": STEADY, **{figure.with_unit: figure.name for figure in figures.FIGURES}}
 FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
@@ -188,6 +224,19 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
     return time
 
 
+def levels(
+    ids: Sequence[str], of: Mapping[str, float] | None = None, *, spread: float = 0.01
+) -> Times:
+    """Nanoseconds per unit: 1000 x noise x what a `case/runner` or else a runner takes, if that is
+    not 1."""
+    noise, given = noisy(spread=spread), of or {}
+
+    def time(c: int, label: str, block: int) -> float:
+        return given.get(f"{ids[c]}/{label}", given.get(label, 1.0)) * noise(c, label, block)
+
+    return time
+
+
 @cache
 def drawn(*seed: int) -> float:
     """A standard normal value that `seed` decides."""
@@ -229,38 +278,59 @@ def drop(lines: Iterable[Json], **like: object) -> list[Json]:
     return [x for x in lines if not like.items() <= x.items()]
 
 
-def change(lines: Iterable[Json], new: Json | Callable[[Json], Json], **like: object) -> list[Json]:
-    """The lines, with `new` in those that have all these values; at least one has. A `new` that
-    is called with each of them changes no end of a run."""
+def change(lines: Iterable[Json], new: New, **like: object) -> list[Json]:
+    """The lines, with `new` in those that have all these values, but for the end of a run; at least
+    one has."""
 
     def changed_line(line: Json) -> Json:
-        if not callable(new):
-            return {**line, **new}
-        return line if "complete" in line else {**line, **new(line)}
+        return {**line, **(new(line) if callable(new) else new)}
 
-    changed = [changed_line(x) if like.items() <= x.items() else x for x in lines]
+    changed = [
+        changed_line(x) if like.items() <= x.items() and "complete" not in x else x for x in lines
+    ]
     assert changed != list(lines), f"nothing to change is like {like}"
     return changed
 
 
+def by_block(**figures: Sequence[float]) -> New:
+    """Figures that have these values in the blocks, in turn."""
+    return lambda line: {name: of[line["block"] % len(of)] for name, of in figures.items()}
+
+
+def but_for(lines: Iterable[Json], changes: Changes) -> list[Json]:
+    """The lines with these changes; nothing in place of those like it drops them."""
+    for like, new in changes:
+        lines = drop(lines, **like) if new is None else change(lines, new, **like)
+    return list(lines)
+
+
 def filled(
     db: sqlite3.Connection,
-    of: Json,
-    verify: Iterable[Json],
-    lines: Iterable[Json],
-    machine: Json,
+    of: Json | None = None,
+    verify: Iterable[Json] | None = None,
+    lines: Iterable[Json] | None = None,
+    machine: Json | None = None,
     *,
+    time: Times | None = None,
+    checked: Changes = (),
+    sampled: Changes = (),
     blocks: Iterable[Json] = (),
     selftest: object = None,
-    details: Iterable[Json] | None = None,
+    details: Iterable[Json] = (),
     gate: object = None,
     looks: Iterable[Json] = (),
 ) -> int:
-    """A run of `db` with these records; its number. Lines are samples, and the end of the run."""
+    """A run of `db` by that plan; its number. All is right, and takes the `time` that it is given
+    or has `lines`, which are samples and the end of the run; but for what was `checked` and
+    `sampled` otherwise."""
+    of = of or plan()
+    machine = {"cores": "4"} if machine is None else machine
+    verify = but_for(checks(of) if verify is None else verify, checked)
+    lines = but_for(samples(of, time or noisy()) if lines is None else lines, sampled)
     db.execute("BEGIN")  # as one transaction, since a file syncs each of thousands
     with db:
         try:
-            plan = Plan.model_validate(of, extra="ignore")
+            planned = Plan.model_validate(of, extra="ignore")
         except ValidationError:  # a file from elsewhere
             db.execute(
                 "INSERT INTO run(name, machine, label, kind, created, complete, plan) "
@@ -268,29 +338,17 @@ def filled(
                 (json.dumps(of),),
             )
             return 1
-        run = insert_run(
-            db, plan, {k: str(v) for k, v in machine.items()}, map(Verified.model_validate, verify)
-        )
+        machine = {k: str(v) for k, v in machine.items()}
+        run = insert_run(db, planned, machine, map(Verified.model_validate, verify))
         db.execute(
-            "UPDATE run SET plan = ?, selftest = ?, gate = ? WHERE id = ?",
-            (json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate)), run),
+            "UPDATE run SET plan = ?, selftest = ?, gate = ?, complete = ? WHERE id = ?",
+            (
+                *(json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate))),
+                *({"complete": True} in lines, run),
+            ),
         )
-        more = {one["position"]: one for one in details or ()}
-        records: list[Record] = []
-        for line in lines:
-            if "complete" in line:
-                db.execute("UPDATE run SET complete = ? WHERE id = ?", (line["complete"], run))
-                continue
-            sample = Sample.model_validate(
-                {k: v for k, v in line.items() if k in Sample.model_fields}
-            )
-            measured = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
-            detail = None
-            if told := more.get(sample.position):
-                fields = {k: v for k, v in told.items() if k != "position"}
-                detail = Detail.model_validate(fields)
-            records.append(Record(sample, measured, detail=detail))
-        insert_records(db, run, records)
+        more = {one["position"]: one for one in details}
+        insert_records(db, run, [_record(x, more) for x in lines if "complete" not in x])
         for block in blocks:
             insert_block(db, run, Block.model_validate(block))
         for look in looks:
@@ -298,38 +356,78 @@ def filled(
         return run
 
 
+def _record(line: Json, details: dict[int, Json]) -> Record:
+    sample = Sample.model_validate({k: v for k, v in line.items() if k in Sample.model_fields})
+    measured = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
+    told = {k: v for k, v in details.get(sample.position, {}).items() if k != "position"}
+    return Record(sample, measured, detail=Detail.model_validate(told) if told else None)
+
+
+def latencies(of: dict[int, int]) -> list[tuple[int, int]]:
+    """How many operations took about so many nanoseconds, as a file holds it."""
+    return sorted((bucket(ns), count) for ns, count in of.items())
+
+
 def empty() -> sqlite3.Connection:
     """A file without runs, in memory."""
     return with_tables(sqlite3.connect(":memory:", isolation_level=None))
 
 
-def from_records(*records: Any, **more: Any) -> RunData:
-    """The run that has these records; see `filled`."""
-    db = empty()
-    try:
-        return read(db, filled(db, *records, **more), {})
-    finally:
-        db.close()
+def of_presets(given: Mapping[str, Json]) -> dict[str, Preset]:
+    """Presets by their names."""
+    return {name: Preset.model_validate(one) for name, one in given.items()}
 
 
 def make(
     of: Json | None = None,
     *,
-    verify: list[Json] | None = None,
-    lines: Iterable[Json] | None = None,
-    time: Times | None = None,
-    machine: Json | None = None,
-    **more: Any,
+    spoilt: str = "",
+    presets: Mapping[str, Json] | None = None,
+    **how: Unpack[Filled],
 ) -> RunData:
-    """The run of that plan: all is right, and takes the `time` that it is given or has `lines`."""
-    of = of or plan()
-    return from_records(
-        of,
-        checks(of) if verify is None else verify,
-        samples(of, time or noisy()) if lines is None else lines,
-        {"cores": "4"} if machine is None else machine,
-        **more,
-    )
+    """The run that `filled` makes, read from a file that such a statement has `spoilt`; reports
+    decide by the presets."""
+    db = empty()
+    try:
+        run = filled(db, of, **how)
+        db.execute(spoilt)
+        return read(db, run, of_presets(presets or {}))
+    finally:
+        db.close()
+
+
+def report(
+    of: Json | None = None,
+    *,
+    reference: str | None = None,
+    weights: str | None = None,
+    **how: Unpack[More],
+) -> Report:
+    """The report of the run that `make` gives."""
+    return analyse(make(of, **how), reference, weights)
+
+
+def retimed(run: RunData, times: Any) -> Report:
+    """The report of the run if it had these times, cases x runners x blocks."""
+    time = np.concatenate([times, run.samples.time[:, times.shape[1] :]], axis=1)
+    return analyse(replace(run, samples=replace(run.samples, time=time)))
+
+
+def statement(of: Report, kind: str) -> Any:
+    """What the headline states of that kind, once."""
+    (found,) = (each for each in of.headline if each.kind == kind)
+    return found
+
+
+def write(folder: Path, of: Json | None = None, **how: Unpack[Filled]) -> Path:
+    """The directory that is read as the run that `make` gives."""
+    (folder / LOGS).mkdir(parents=True, exist_ok=True)
+    db = create_file(folder / FILE)
+    try:
+        filled(db, of, **how)
+    finally:
+        db.close()
+    return folder
 
 
 def sure(value: T | None) -> T:
@@ -360,28 +458,17 @@ def cell_of(report: Report, runner: str, case: int | str = 0) -> Cell:
     return next(cell for cell in of_case(report, case).cells if cell.runner == runner)
 
 
-def write(
-    folder: Path,
-    of: Json | None = None,
-    *,
-    verify: list[Json] | None = None,
-    lines: Iterable[Json] | None = None,
-    machine: Json | None = None,
-    **more: Any,
-) -> Path:
-    """The directory that is read as the run that `make` gives."""
-    of = of or plan()
-    (folder / LOGS).mkdir(parents=True, exist_ok=True)
-    db = create_file(folder / FILE)
-    try:
-        filled(
-            db,
-            of,
-            checks(of) if verify is None else verify,
-            samples(of, noisy()) if lines is None else lines,
-            {"cores": "4"} if machine is None else machine,
-            **more,
-        )
-    finally:
-        db.close()
-    return folder
+def told(of: Contrast | None) -> str:
+    """A comparison in words."""
+    if of is None:
+        return "none"
+    more = [f"{of.blocks} blocks"] if of.blocks else []
+    more += [f"{of.needs_blocks} needed"] if of.needs_blocks else []
+    more += [f"next {shown(of.next)}"] if of.next else []
+    return ", ".join([f"{shown(of.ratio)} {of.verdict}", *more])
+
+
+def shown(of: Interval) -> str:
+    """An interval in words."""
+    low, high = (end and f"{end:.3f}" for end in (of.low, of.high))
+    return f"{of.value:.3f} [{low}, {high}]"

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlitmus.analysis import RunData
 from sqlitmus.catalog.published import Claim
-from sqlitmus.vocabulary.detail import bucket
 from tests.analysis import runs
 
 Json = dict[str, Any]
@@ -129,9 +127,9 @@ def case(name: str) -> Json:
     )
 
 
-def planned(*claims: Json, blocks: int = BLOCKS, names: tuple[str, ...] = tuple(TIMES)) -> Json:
+def planned(*claims: Json, blocks: int = BLOCKS, **changes: Any) -> Json:
     """A plan with both runners in each case; the canary is of "fast"."""
-    cases = [*names, "read@mode=broken"]
+    cases = [*TIMES, "read@mode=broken"]
     made = runs.plan(
         ("fast", "slow"),
         kind="claims",
@@ -142,71 +140,76 @@ def planned(*claims: Json, blocks: int = BLOCKS, names: tuple[str, ...] = tuple(
         cells={
             name: ["fast"] if name == "read@mode=broken" else ["fast", "slow"] for name in cases
         },
+        **changes,
     )
     # as the plan of a run holds it, defaults included
     frozen = [Claim.model_validate(one).model_dump(mode="json") for one in claims]
     return {**made, "claims": frozen}
 
 
-def checked(of: Json) -> list[Json]:
-    """Every cell is fine, but one that the runner does not have."""
-    return [
-        {**one, "outcome": "unsupported", "reason": "there is no such mode"}
-        if one["case"] == "read@mode=broken"
-        else one
-        for one in runs.checks(of)
-    ]
-
-
-def times(of: Json, spread: float = 0.01) -> runs.Times:
+def times(spread: float = 0.01) -> runs.Times:
     """ns per operation: each case's own, noisy from block to block."""
-    names = [c["id"] for c in of["cases"]]
+    names = [*TIMES, "read@mode=broken"]
 
     def time(c: int, label: str, block: int) -> float:
         own = 0.2 if names[c].endswith("noisy") else spread
-        noise = np.random.default_rng([c, block, *label.encode()]).normal(0, own)
-        return TIMES.get(names[c], 1.0) * (2 if label == "slow" else 1) * float(np.exp(noise))
+        noise = runs.drawn(c, block, *label.encode())
+        return TIMES.get(names[c], 1.0) * (2 if label == "slow" else 1) * float(np.exp(own * noise))
 
     return time
 
 
-def run(of: Json, lines: list[Json], *, machine: Json | None = None, told: bool = True) -> RunData:
-    """The run of that plan with those samples. If `told`, each has latencies of 1000 operations
-    about its time, some twice and some four times as long, and a launch of two processes."""
-    details: list[Json] = []
-    for line in lines if told else []:
-        if "case" not in line:
-            continue
-        each = line["steady_ns"] / 100
-        latencies = {"p50_ns": each, "p99_ns": each * 2, "p999_ns": each * 4}
-        own = {"iteration_median_ns": line["steady_ns"], "longest_ns": each * 4, "unfair": 1.25}
-        line.update({**latencies, **own, **line})
-        counts = {bucket(round(each * step)): n for step, n in ((1, 980), (2, 15), (4, 5))}
-        cpus = {"0": 0.9, "1": 0.5}
-        details.append(
-            {
-                "position": line["position"],
-                "latencies": sorted(counts.items()),
-                "launch": {"processes": 2, "skew_us": [40.0, 50.0, 60.0], "cpus": cpus},
-            }
-        )
-    return runs.from_records(of, checked(of), lines, machine or {}, details=details)
-
-
 def make(
     *claims: Json,
+    of: Json | None = None,
+    cases: Json | None = None,
     blocks: int = BLOCKS,
     cores: str = "4",
     told: bool = True,
     spread: float = 0.01,
-) -> RunData:
-    """The run of those claims; without details unless `told`."""
-    of = planned(*(claims or (EVERYTHING,)), blocks=blocks)
+    time: runs.Times | None = None,
+    sampled: runs.Changes = (),
+    checked: runs.Changes = (),
+) -> runs.RunData:
+    """The run of those claims, of a plan with `of` and whose cases have what `cases` says. If
+    `told`, each sample has latencies of 1000 operations about its time, some twice and some four
+    times as long, and a launch of two processes."""
+    plan = {**planned(*(claims or (EVERYTHING,)), blocks=blocks), **(of or {})}
+    plan["cases"] = [{**one, **(cases or {})} for one in plan["cases"]]
+    details: list[Json] = []
+
+    def measured(line: Json) -> Json:
+        each = line["steady_ns"] / 100
+        counts = {round(each * step): n for step, n in ((1, 980), (2, 15), (4, 5))}
+        cpus = {"0": 0.9, "1": 0.5}
+        launch = {"processes": 2, "skew_us": [40.0, 50.0, 60.0], "cpus": cpus}
+        details.append(
+            {
+                "position": line["position"],
+                "latencies": runs.latencies(counts),
+                "launch": launch,
+            }
+        )
+        return {
+            "p50_ns": each,
+            "p99_ns": each * 2,
+            "p999_ns": each * 4,
+            "iteration_median_ns": line["steady_ns"],
+            "longest_ns": each * 4,
+            "unfair": 1.25,
+        }
+
     switches = {"switches_voluntary": 5000, "switches_involuntary": 200}
-    lines = [
-        {**line, **switches} if "case" in line else line
-        for line in runs.samples(of, times(of, spread))
-        if line.get("case") != "read@mode=broken"
-    ]
-    machine = {"cores": cores, "cpu": "A processor", "os": "A system"}
-    return run(of, lines, machine=machine, told=told)
+    broken = {"case": "read@mode=broken"}
+    lines = runs.but_for(
+        runs.samples(plan, time or times(spread)),
+        [(broken, None), ({}, switches), *([({}, measured)] if told else []), *sampled],
+    )
+    refused = {"outcome": "unsupported", "reason": "there is no such mode"}
+    return runs.make(
+        plan,
+        lines=lines,
+        checked=[(broken, refused), *checked],
+        machine={"cores": cores, "cpu": "A processor", "os": "A system"},
+        details=details,
+    )
