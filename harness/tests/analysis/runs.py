@@ -368,11 +368,6 @@ def latencies(of: dict[int, int]) -> list[tuple[int, int]]:
     return sorted((bucket(ns), count) for ns, count in of.items())
 
 
-def empty() -> sqlite3.Connection:
-    """A file without runs, in memory."""
-    return with_tables(sqlite3.connect(":memory:", isolation_level=None))
-
-
 def of_presets(given: Mapping[str, Json]) -> dict[str, Preset]:
     """Presets by their names."""
     return {name: Preset.model_validate(one) for name, one in given.items()}
@@ -387,7 +382,7 @@ def make(
 ) -> RunData:
     """The run that `filled` makes, read from a file that such a statement has `spoilt`; reports
     decide by the presets."""
-    db = empty()
+    db = with_tables(sqlite3.connect(":memory:", isolation_level=None))
     try:
         run = filled(db, of, **how)
         db.execute(spoilt)

@@ -111,6 +111,9 @@ ADVISED: dict[str, dict[str, Any]] = {
     **{f"{name} still warms up": {"warming": name} for name in ("faster", "slower", "unsafe")},
     "one weakens what it does not name": {"read": {"faster": {"synchronous": 1}}},
     "the driver sets it by itself": {"read": {"": {"cache_size": -1}}},
+    # a cache is in KiB or in pages
+    "a cache in pages": {"read": {"": {"cache_size": 500, "page_size": 8192}}},
+    "a cache in pages of unknown size": {"read": {"": {"cache_size": 500, "page_size": None}}},
 }
 
 
@@ -118,6 +121,7 @@ ADVISED: dict[str, dict[str, Any]] = {
 def test_what_is_advised(name: str, snapshot: SnapshotAssertion) -> None:
     said = advised(**ADVISED[name])
     lines = [best(said), *sentences(said)]
+    lines += [f"{place.name}: a cache of {place.cache_bytes}" for place in said.places]
     for setting in said.settings:
         lines.append(f"{setting.name}: {setting.counsel}; {setting.before} → {setting.after}")
         lines += [f"  {t.effect}, {runs.told(t.contrast)}: {t.reason}" for t in setting.tried]
@@ -168,18 +172,6 @@ def test_what_a_commit_promises(journal: str, level: str | int, kept: str) -> No
     said = advised(read={"faster": {"journal_mode": journal, "synchronous": level}})
     (faster,) = (setting for setting in said.settings if setting.name == "faster")
     assert (faster.before.name, faster.after.name) == ("DURABLE", kept)
-
-
-@pytest.mark.parametrize(
-    ("read", "cache"),
-    [
-        ({"cache_size": -1000}, 1_024_000),
-        ({"cache_size": 500, "page_size": 8192}, 4_096_000),
-        ({"cache_size": 500, "page_size": None}, None),
-    ],
-)
-def test_a_cache_is_in_kib_or_in_pages(read: runs.Json, cache: int | None) -> None:
-    assert advised(read={"": read}).places[0].cache_bytes == cache
 
 
 def test_the_page_has_each_setting_with_its_durability_and_its_publications() -> None:

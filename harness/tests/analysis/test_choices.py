@@ -259,7 +259,9 @@ def test_what_is_decided_and_said(name: str, snapshot: SnapshotAssertion) -> Non
             *(f"  {one.after.runner} catches up in {one.variant}" for one in choice.catching),
             *(f"  {sentence}" for sentence in choice_sentences(choice, said)),
         ]
-    *_, costs = presets_section(said)[0].tables()
+    (section,) = presets_section(said)
+    presets, *_, costs = section.tables()
+    lines += [*section.lead, " | ".join(column.id for column in presets.columns)]
     assert [
         *lines,
         *(" | ".join(cell.text for cell in row.cells) for row in costs.rows),
@@ -313,12 +315,3 @@ def test_own_calls_are_judged_by_the_intervals_of_the_family() -> None:
     assert with_own[0].ranking == without[0].ranking
     levels = {runs.sure(report.weighing).level for report in reports}
     assert len(levels) == 1
-
-
-def test_every_preset_stands_beside_the_one_in_front() -> None:
-    said = weighed({"r1": 1 / 1.5}, runners=3)
-    (one,) = presets_section(said)
-    table, *_ = one.tables()
-    assert [column.id for column in table.columns] == list(CALLS)
-    assert sum("r1 is fastest" in line for line in one.lead) == 2
-    assert choice_sentences(said.choices[1], said)[0].startswith("For a writing use")

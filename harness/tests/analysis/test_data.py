@@ -139,7 +139,11 @@ def test_facts_of_all_who_could_be_asked(snapshot: SnapshotAssertion) -> None:
     runners = [
         runs.runner(n, description=runs.description(n, options=o)) for n, o in options.items()
     ]
-    cases = [runs.case("a"), runs.case("b", axes={"profile": "shipped"}), runs.case("c")]
+    cases = [
+        runs.case("a", pragmas=[["cache_size", -16000]]),
+        runs.case("b", axes={"profile": "shipped"}),
+        runs.case("c"),
+    ]
     other = {"pragmas": {"journal_mode": "delete", "synchronous": None}}
     report = runs.report(
         runs.plan([*options], runners=[*runners, GONE], cases=cases),
@@ -150,6 +154,7 @@ def test_facts_of_all_who_could_be_asked(snapshot: SnapshotAssertion) -> None:
         for fact in report.provenance
     ] == snapshot
     assert report.runners[-1].sqlite_version is None
+    assert report.cases[0].pragmas == [("cache_size", "-16000")]
 
 
 def test_checks_say_what_was_proven() -> None:
@@ -196,17 +201,6 @@ METHODS: dict[str, dict[str, Any]] = {
 def test_the_method_in_words(name: str, snapshot: SnapshotAssertion) -> None:
     report = runs.report(runs.plan(**METHODS[name]))
     assert (report.method, symbols.correction(report)) == snapshot
-
-
-def test_pragmas_become_text() -> None:
-    report = runs.report(runs.plan(cases=[runs.case("a", pragmas=[["cache_size", -16000]])]))
-    assert report.cases[0].pragmas == [("cache_size", "-16000")]
-
-
-def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:
-    base = runs.noisy({"bun": 1.1})
-    report = runs.report(runs.plan(blocks=30), time=lambda c, s, b: base(c, s, b) * (1 + b / 10))
-    assert runs.contrast(report, "bun", "node").ratio.value == pytest.approx(1.1, rel=0.01)
 
 
 def weighed(weights: str | None = None, **called: str) -> list[str]:

@@ -58,6 +58,8 @@ RUNS: dict[str, runs.Made] = {
     "controls choose no runtime": timed({}, cases=[runs.case("scan", group="controls")]),
     "one runner": {"of": runs.plan(["node"])},
     "no control": timed({}, canary=None),
+    "one case": {"of": runs.plan(cases=[runs.case("a")])},
+    "times that never vary": {"time": runs.steady()},
     "a control that differs in one case": odd(1.0015),
     "a control that differs much in one case": odd(1.05),
     "a control that differs in none": odd(1.0),
@@ -66,10 +68,12 @@ RUNS: dict[str, runs.Made] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_what_the_headline_and_the_control_say(name: str, snapshot: SnapshotAssertion) -> None:
+def test_what_is_said_first_and_how_far_it_is_to_be_trusted(
+    name: str, snapshot: SnapshotAssertion
+) -> None:
     report = runs.report(**RUNS[name])
-    told = [text for text in worded.notices(report) if "control" in text]
-    assert (worded.headline(report), worded.canary(report), told) == snapshot
+    control = [text for text in worded.notices(report) if "control" in text]
+    assert [*worded.headline(report), *sentences.trust(report), *control] == snapshot
 
 
 TOLD = (
@@ -133,13 +137,3 @@ def test_each_case_says_which_difference_it_finds_and_the_run_the_median() -> No
     assert both == pytest.approx([first, second])
     found = f"finds differences of {100 * second:.1f} % with 80 % power"
     assert found in formats.written(report, "html")
-
-
-def test_a_run_of_one_case_says_one_figure_and_one_without_intervals_none() -> None:
-    alone, *_ = sentences.trust(runs.report(runs.plan(cases=[runs.case("a")])))
-    assert re.fullmatch(r"Detectable with 80 % power: [\d.]+ %\.", alone)
-    equal = runs.report(time=runs.steady())
-    assert equal.detectable is None
-    assert [case.detectable for case in equal.cases] == [None, None]
-    (without,) = sentences.trust(runs.report(runs.plan(canary=None)))
-    assert without == next(iter(sentences.trust(runs.report())))

@@ -210,8 +210,16 @@ def stated(*each: float, workload: runs.Json | None = ONE_QUERY) -> How:
     return drifts(of, work=STATED, workload=workload)
 
 
+MIXES = [
+    runs.case(f"mix{n}", group="mix", scenario="mix", axes={"workers": str(n)}, workers=n)
+    for n in (1, 4)
+]
 APART: dict[str, How] = {
     "still warms up": drifts({"dotnet": WARMING}),
+    "has no place on a curve of throughput": {
+        "of": runs.plan(NAMES, cases=MIXES, floor=None),
+        "sampled": [({"case": "mix4", "label": "dotnet"}, runs.by_block(drift=WARMING))],
+    },
     "warms up by less than the margin": drifts({"dotnet": [0.99, 0.985, 0.995]}),
     "is faster by chance": drifts({"dotnet": [0.6, 1.3, 1.1]}),
     "fills a table": drifts({"dotnet": [1.11, 1.1, 1.12]}),
@@ -252,15 +260,8 @@ def test_who_is_compared_with_nothing_and_what_is_said_of_it(
         pairs = [c for c in case.comparisons if c.verdict != "not testable"]
         control = " and the control" if case.canary else ""
         told.append(f"{case.id}: {', '.join(c.runner + '/' + c.reference for c in pairs)}{control}")
+    told += [f"curve of {curve.runner}" for of in report.scaling for curve in of.curves]
     assert told == snapshot
-
-
-def test_it_has_no_place_on_a_curve_of_throughput() -> None:
-    of: runs.Json = {"group": "mix", "scenario": "mix"}
-    cases = [runs.case(f"mix{n}", axes={"workers": n}, workers=int(n), **of) for n in ("1", "4")]
-    falls = {"case": "mix4", "label": "dotnet"}, runs.by_block(drift=WARMING)
-    (curves,) = runs.report(runs.plan(NAMES, cases=cases, floor=None), sampled=[falls]).scaling
-    assert {curve.runner for curve in curves.curves} == {"node", "bun"}
 
 
 def named(how: How, times: int, cases: int, series: int) -> int:

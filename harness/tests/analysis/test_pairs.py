@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from tests import worded
 from tests.analysis import runs
@@ -32,95 +33,48 @@ def in_sessions(time: runs.Times, sessions: int, **how: Any) -> runs.Report:
     return runs.report(planned, time=time, **how)
 
 
+def copied(times: int) -> runs.Times:
+    return lambda _c, name, block: (100 + block) * (times if name == "bun" else 1)
+
+
+def without(*names: str, blocks: Sequence[int]) -> runs.Changes:
+    """What lacks these runners in these blocks, in turn."""
+    lacking = [(names[block % len(names)], block) for block in blocks]
+    return [({"label": name, "block": block}, None) for name, block in lacking]
+
+
 APART, ALIKE = by_session(1.04, 1.10, 0.99), by_session(1.1, 1.1, 1.1)
-LAST = [({"block": block}, None) for block in range(24, BLOCKS)]
-BUN: dict[str, tuple[Callable[[], runs.Report], str]] = {
-    "is slower": (
-        partial(timed, runs.noisy({"bun": 1.3})),
-        "1.294 [1.280, 1.308] materially slower, 12 blocks",
-    ),
-    "may be slower": (
-        partial(timed, runs.noisy({"bun": 1.02}, spread=0.05)),
-        "0.996 [0.945, 1.050] not resolved, 12 blocks, 192 needed",
-    ),
-    "has nine blocks": (
-        partial(timed, runs.noisy({"bun": 2.0}), blocks=9),
-        "1.991 [1.970, 2.013] not testable, 9 blocks",
-    ),
-    "has copied times": (
-        partial(timed, lambda _c, _name, block: 100 + block),
-        "1.000 [None, None] not testable, 12 blocks",
-    ),
-    "has threefold times": (
-        partial(timed, lambda _c, name, block: (100 + block) * (3 if name == "bun" else 1)),
-        "3.000 [None, None] not testable, 12 blocks",
-    ),
-    "lacks a block": (
-        partial(timed, sampled=[({"label": "bun", "block": 5}, None)]),
-        "0.997 [0.985, 1.009] equivalent, 11 blocks",
-    ),
-    "shares no block": (
-        partial(
-            timed,
-            sampled=[
-                ({"label": name, "block": block}, None)
-                for block in range(12)
-                for name in (("bun", "node")[block % 2],)
-            ],
-        ),
-        "none",
-    ),
-    "is unlike itself, which one session does not show": (
-        partial(in_sessions, APART, 1),
-        "1.040 [1.017, 1.064] slower, 36 blocks",
-    ),
-    "is unlike itself in three sessions": (
-        partial(in_sessions, APART, 3),
-        "1.040 [0.914, 1.183] not resolved, 36 blocks, 192 needed, next 1.040 [0.486, 2.228]",
-    ),
-    "is like itself": (
-        partial(in_sessions, ALIKE, 3),
-        "1.098 [1.095, 1.100] materially slower, 36 blocks, next 1.098 [1.089, 1.106]",
-    ),
-    "is like itself in two": (
-        partial(in_sessions, ALIKE, 2),
-        "1.098 [1.078, 1.118] materially slower, 36 blocks",
-    ),
-    "lacks a session": (
-        partial(in_sessions, by_session(1.1, 1.1, 9.0), 3, sampled=LAST),
-        "1.097 [1.094, 1.101] materially slower, 24 blocks",
-    ),
+LAST: runs.Changes = [({"block": block}, None) for block in range(24, BLOCKS)]
+COMPARED: dict[str, Callable[[], runs.Report]] = {
+    "equal": timed,
+    "bun is slower": partial(timed, runs.noisy({"bun": 1.3})),
+    "bun may be slower": partial(timed, runs.noisy({"bun": 1.02}, spread=0.05)),
+    "the control is slower": partial(timed, runs.noisy({"canary": 1.2})),
+    "nine blocks": partial(timed, runs.noisy({"bun": 2.0}), blocks=9),
+    "one block": partial(timed, blocks=1),
+    "a runner alone": partial(runs.report, runs.plan(["node"])),
+    "copied times": partial(timed, copied(1)),
+    "threefold times": partial(timed, copied(3)),
+    # what one lacks changes its pairs alone
+    "bun lacks a block": partial(timed, sampled=without("bun", blocks=[5])),
+    "bun and node share no block": partial(timed, sampled=without("bun", "node", blocks=range(12))),
+    "sessions apart, taken as one": partial(in_sessions, APART, 1),
+    "sessions apart": partial(in_sessions, APART, 3),
+    "sessions alike": partial(in_sessions, ALIKE, 3),
+    "two sessions alike": partial(in_sessions, ALIKE, 2),
+    "a session is lacking": partial(in_sessions, by_session(1.1, 1.1, 9.0), 3, sampled=LAST),
 }
 
 
-@pytest.mark.parametrize("name", BUN)
-def test_bun_against_node(name: str) -> None:
-    report, told = BUN[name]
-    assert runs.told(report().cases[0].comparisons.of("bun", "node")) == told
-
-
-def test_every_ordered_pair_of_runners_that_are_ok_is_there() -> None:
-    lacking = timed(sampled=[({"label": "bun", "block": 5}, None)]).cases[0].comparisons
-    pairs = timed().cases[0].comparisons
-    assert [(c.runner, c.reference) for c in pairs] == [
-        (a, b) for a in NAMES for b in NAMES if a != b
-    ]
-    # what one lacks changes its pairs alone
-    assert lacking.of("rust-ffi", "node") == pairs.of("rust-ffi", "node")
-
-
-def test_a_runner_alone_and_one_block_compare_nothing() -> None:
-    for report in (runs.report(runs.plan(["node"])), timed(blocks=1)):
-        assert [list(case.comparisons) for case in report.cases] == [[], []]
+@pytest.mark.parametrize("name", COMPARED)
+def test_all_pairs_and_the_control_are_compared(name: str, snapshot: SnapshotAssertion) -> None:
+    report = COMPARED[name]()
+    case = report.cases[0]
+    pairs = [f"{c.runner}/{c.reference}: {runs.told(c)}" for c in case.comparisons]
+    assert [*pairs, f"control: {runs.told(case.canary)}"] == snapshot
+    if not pairs:
         assert all(standing.contrast is None for standing in report.standings)
-        assert all(cell.overhead is None for case in report.cases for cell in case.cells)
-    assert [case.canary for case in report.cases] == [None, None]
-
-
-def test_the_canary_is_the_reference_against_itself() -> None:
-    canary = runs.sure(timed(runs.noisy({"canary": 1.2})).cases[0].canary)
-    assert (canary.runner, canary.reference) == ("canary", "node")
-    assert canary.verdict == "materially slower"
+        assert all(cell.overhead is None for cell in case.cells)
 
 
 @given(st.floats(0.5, 2.0), st.floats(0.001, 0.1), st.floats(1e-3, 1e3), st.permutations(NAMES))
@@ -138,14 +92,6 @@ def test_neither_order_nor_speed_matter_and_exchange_inverts(
     assert runs.ends(back.ratio) == pytest.approx((1 / high, 1 / low), rel=1e-9)
     assert back.verdict == forth.verdict.opposite
     assert (back.blocks, back.needs_blocks) == (forth.blocks, forth.needs_blocks)
-
-
-def test_one_more_session_is_foretold_for_both() -> None:
-    forth, back = (
-        runs.contrast(in_sessions(APART, 3), *pair) for pair in (("bun", "node"), ("node", "bun"))
-    )
-    low, high = runs.ends(forth.next)
-    assert runs.ends(back.next) == pytest.approx((1 / high, 1 / low))
 
 
 def test_blocks_in_another_order_give_the_same_result() -> None:

@@ -270,57 +270,60 @@ def test_what_decides_a_claim_and_what_it_teaches(name: str, snapshot: SnapshotA
 # tables ------------------------------------------------------------------------------------------
 
 
-def test_rankings_threads_and_histograms(snapshot: SnapshotAssertion) -> None:
-    found = of()
+def in_words(of: Any) -> str:
+    """What an operation costs beside its time."""
+    return f"{of.cpu:.4g} ns of CPU, {of.voluntary:.3g} and {of.involuntary:.3g} switches"
+
+
+def beside(line: Json) -> Json:
+    busy = 0.3 if line["block"] == 3 else 0.0
+    return {"writer_p99_ns": 7, "busy": busy, "pacing_ns": 900}
+
+
+SCALING = {"title": "T", "metric": "p99", "kind": "scaling", "runners": ["fast"]}
+TABLES: dict[str, How] = {
+    "of every kind": ([], {}),
+    "without latencies": ([], {"told": False}),
+    # of an iteration, and of each of 100 operations
+    "of 4 iterations": (
+        [],
+        {
+            "of": {"counts": {
+                name: {"fast": runs.counts(100, iterations=4)} for name in claim_runs.TIMES
+            }},
+            "sampled": [({}, {"switches_voluntary": 200, "switches_involuntary": 5})],
+        },
+    ),
+    # what befell few blocks is not lost in a median
+    "a writer and its pace": ([], {"sampled": [({}, beside)]}),
+    "threads of two processes": (
+        [claim(SAME, tables=[{**SCALING, "cases": ["read", "read@workers=2"]}])],
+        {"cases": {"processes": 2}, "cores": "2"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rankings_threads_and_histograms(name: str, snapshot: SnapshotAssertion) -> None:
+    claims, how = TABLES[name]
+    found = of(*claims, **how)
     lines: list[str] = []
     for ranked in found.rankings:
         lines += [ends(ranked), *ranked.problems]
         for p in ranked.places:
-            lines.append(
-                f"{p.label} {p.runner}: {p.wall.value:.4g}; {p.cpus}, {p.spread}, {p.skew}, "
-                f"{p.busy}, {p.pacing}, {p.load.voluntary}"
-            )
+            lines += [
+                f"{p.label} {p.runner}: {p.wall.value:.4g}; {in_words(p.load)}",
+                f"  {p.cpus}, {p.spread}, {p.skew}, {p.writer_p99}, {p.busy or 0:.3g}, {p.pacing}",
+            ]
     for scaled in found.threads:
         for line in scaled.lines:
             points = [f"{p.threads}{' over' * p.over}: {p.value.value:.4g}" for p in line.points]
-            lines.append(f"{line.label}, rates {scaled.rates}: {points}")
-    for drawn in [*found.histograms, *of(told=False).histograms]:
+            lines.append(
+                f"{line.label}, rates {scaled.rates}: {points}; {in_words(line.points[-1].load)}"
+            )
+    for drawn in found.histograms:
         lines += drawn.problems
         for cell in drawn.cells:
             count = sum(n for *_, n in cell.buckets)
             lines.append(f"{cell.label} by {drawn.step}: {count} from {cell.buckets[0]}")
     assert lines == snapshot
-
-
-def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -> None:
-    # 4 iterations of 100 operations
-    counts = {name: {"fast": runs.counts(100, iterations=4)} for name in claim_runs.TIMES}
-    # of an iteration
-    switches = {"switches_voluntary": 200, "switches_involuntary": 5}
-    found = of(of={"counts": counts}, sampled=[({}, switches)])
-    place, point = found.rankings[0].places[1], found.threads[0].lines[0].points[1]
-    assert (place.label, point.threads) == ("mode=none", 2)
-    assert place.load.cpu == pytest.approx(1000, rel=0.02)
-    assert point.load.cpu == pytest.approx(520, rel=0.02)
-    for load in (place.load, point.load):
-        assert (load.voluntary, load.involuntary) == pytest.approx((2.0, 0.05))
-
-
-def test_a_writer_and_its_pace_stand_in_a_ranking() -> None:
-    def beside(line: Json) -> Json:
-        busy = 0.3 if line["block"] == 3 else 0.0
-        return {"writer_p99_ns": 7, "busy": busy, "pacing_ns": 900}
-
-    for place in of(sampled=[({}, beside)]).rankings[0].places:
-        # what befell few blocks is not lost in a median
-        told = (place.writer_p99.value, place.pacing, place.busy)
-        assert told == (7, 900, pytest.approx(0.3 / claim_runs.BLOCKS))
-
-
-def test_threads_are_those_of_all_processes() -> None:
-    table = {"title": "T", "metric": "p99", "kind": "scaling", "runners": ["fast"]}
-    asked = claim(SAME, tables=[{**table, "cases": ["read", "read@workers=2"]}])
-    (found,) = of(asked, cases={"processes": 2}, cores="2").threads
-    assert [(p.threads, p.over) for p in found.lines[0].points] == [(2, False), (4, True)]
-    assert not found.rates
-    assert found.lines[0].points[0].value.value == pytest.approx(2000, rel=0.02)
