@@ -18,7 +18,7 @@ NAMES = ["empty", "faster", "slower", "unsafe", "refused"]
 RATIOS = {"faster": 0.8, "slower": 1.3, "unsafe": 0.1}
 BASE = "writes-small"
 CASES = [BASE, *(f"{BASE}@setting={name}" for name in NAMES)]
-READ = {"journal_mode": "wal", "synchronous": 2, "cache_size": -2000, "page_size": 4096}
+READ = {"journal_mode": "wal", "synchronous": 2}
 
 
 def settings(**changes: runs.Json) -> runs.Json:
@@ -111,9 +111,9 @@ ADVISED: dict[str, dict[str, Any]] = {
     **{f"{name} still warms up": {"warming": name} for name in ("faster", "slower", "unsafe")},
     "one weakens what it does not name": {"read": {"faster": {"synchronous": 1}}},
     "the driver sets it by itself": {"read": {"": {"cache_size": -1}}},
-    # a cache is in KiB or in pages
+    "a cache in KiB": {"read": {"": {"cache_size": -2000, "page_size": 4096}}},
     "a cache in pages": {"read": {"": {"cache_size": 500, "page_size": 8192}}},
-    "a cache in pages of unknown size": {"read": {"": {"cache_size": 500, "page_size": None}}},
+    "a cache in pages of unknown size": {"read": {"": {"cache_size": 500}}},
 }
 
 

@@ -13,6 +13,7 @@ from tests.analysis import runs
 from tests.refusals import refused
 
 GONE = runs.runner("dotnet", missing="no SDK", description=None)
+NONE = runs.counts(1, iterations=0)
 TWICE = "occurs more than once"
 
 
@@ -21,6 +22,11 @@ TWICE = "occurs more than once"
     [
         ({"schema_version": 1}, r"plan: \$.schema_version: "),
         ({"blocks": 0}, r"plan: \$.blocks: .*greater than or equal to 1"),
+        (
+            {"blocks": 35, "sessions": 3},
+            r"plan: \$: .*, 35 blocks cannot be divided into 3 sessions$",
+        ),
+        ({"counts": {"get-pk": {"node": NONE}}}, r"counts\.get-pk\.node\.iterations"),
         ({"blocks": "x"}, r"plan: \$.blocks: "),
         ({"margin": 0}, r"plan: \$.margin: "),
         ({"runners": []}, r"plan: \$.runners: "),

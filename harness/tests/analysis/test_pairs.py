@@ -12,7 +12,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests import worded
 from tests.analysis import runs
-from tests.refusals import refused
 
 NAMES = ("node", "bun", "rust-ffi")
 BLOCKS = 36
@@ -144,21 +143,3 @@ def test_units_of_work_follow_each_runners_own_counts() -> None:
         (100, 0, None),  # not in the counts: the case's own
     ]
     assert report.cases[0].operations == 100
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (
-            {"blocks": 35, "sessions": 3},
-            r"^plan: \$: Value error, 35 blocks cannot be divided into 3 sessions$",
-        ),
-        (
-            {"counts": {"get-pk": {"node": runs.counts(1, iterations=0)}}},
-            r"counts\.get-pk\.node\.iterations",
-        ),
-    ],
-)
-def test_a_plan_may_not_ask_for_parts(changes: runs.Json, words: str) -> None:
-    with refused(words):
-        runs.make(runs.plan(**changes), lines=[])

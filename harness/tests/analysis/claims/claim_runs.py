@@ -62,6 +62,12 @@ def claim(*groups: Json, **more: object) -> Json:
     }
 
 
+def table(title: str, metric: str, *cases: str, **more: object) -> Json:
+    return {"title": title, "metric": metric, "cases": cases, "runners": ["fast"], **more}
+
+
+BOTH = ["fast", "slow"]
+THREADS = [f"read@workers={count}" for count in (2, 4, 8)]
 EVERYTHING = claim(
     group(
         row("same", said="2.0 times as fast", key=True),
@@ -85,34 +91,10 @@ EVERYTHING = claim(
         title="99 % latency",
     ),
     tables=[
-        {
-            "title": "All modes",
-            "metric": "wall",
-            "cases": ["read", "read@mode=same", "read@mode=broken"],
-            "runners": ["fast", "slow"],
-        },
-        {
-            "title": "Threads",
-            "metric": "steady",
-            "kind": "scaling",
-            "cases": ["read", "read@workers=2", "read@workers=4", "read@workers=8"],
-            "runners": ["fast", "slow"],
-        },
-        {
-            "title": "Latencies",
-            "metric": "p99",
-            "kind": "histogram",
-            "cases": ["read", "read@mode=huge"],
-            "runners": ["fast"],
-        },
-        {
-            "title": "Steps",
-            "metric": "p99",
-            "kind": "histogram",
-            "cases": ["read"],
-            "runners": ["slow"],
-            "step_ms": 0.0005,
-        },
+        table("All modes", "wall", "read", "read@mode=same", "read@mode=broken", runners=BOTH),
+        table("Threads", "steady", "read", *THREADS, kind="scaling", runners=BOTH),
+        table("Latencies", "p99", "read", "read@mode=huge", kind="histogram"),
+        table("Steps", "p99", "read", kind="histogram", runners=["slow"], step_ms=0.0005),
     ],
 )  # fmt: skip
 

@@ -280,7 +280,7 @@ def beside(line: Json) -> Json:
     return {"writer_p99_ns": 7, "busy": busy, "pacing_ns": 900}
 
 
-SCALING = {"title": "T", "metric": "p99", "kind": "scaling", "runners": ["fast"]}
+SCALING = claim_runs.table("T", "p99", "read", "read@workers=2", kind="scaling")
 TABLES: dict[str, How] = {
     "of every kind": ([], {}),
     "without latencies": ([], {"told": False}),
@@ -297,7 +297,7 @@ TABLES: dict[str, How] = {
     # what befell few blocks is not lost in a median
     "a writer and its pace": ([], {"sampled": [({}, beside)]}),
     "threads of two processes": (
-        [claim(SAME, tables=[{**SCALING, "cases": ["read", "read@workers=2"]}])],
+        [claim(SAME, tables=[SCALING])],
         {"cases": {"processes": 2}, "cores": "2"},
     ),
 }  # fmt: skip
