@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis.ranking import crossing, still_open
@@ -93,7 +94,7 @@ def text(said: Any) -> str:
     return " ".join(choice_sentences(said.choices[0], said))
 
 
-def equal(runners: int) -> Any:
+def equal(runners: int) -> NDArray[np.float64]:
     return np.full((len(IDS), runners), 1000.0)
 
 
