@@ -24,6 +24,7 @@ import pytest
 from sqlitmus import machine
 from sqlitmus.analysis.assemble import settled
 from sqlitmus.catalog import definitions, runners
+from sqlitmus.compare import comparison
 from sqlitmus.machine import process_tree
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.machine.process_tree import Leftovers
@@ -321,6 +322,17 @@ class Desk:
         """Go on with the run at `path`, or begin one more sitting of it."""
         given = (session.Options(), definitions.load(), paths.tools(), Progress(self.stderr))
         return session.resume(path, *given, settled, force=False, again=again)
+
+    def compare(self, *subjects: str, **options: Any) -> session.Ended:
+        """A new comparison of size s, seed 3."""
+        usual = session.Options(kind="compare", correction="holm", size="s", seed=3)
+        given = (definitions.load(), paths.tools(), Progress(self.stderr))
+        return comparison.measure([*subjects], replace(usual, **options), *given)
+
+    def resume_comparison(self, path: Path) -> session.Ended:
+        """Go on with the comparison at `path`, or with its confirmation."""
+        given = (session.Options(), definitions.load(), paths.tools(), Progress(self.stderr))
+        return comparison.resume(path, *given, force=False)
 
     def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
         """The command line, within this process."""

@@ -1,8 +1,9 @@
 """Synthetic iteration times and block values with the noise that benchmarks have."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sqlitmus.stats.estimate import Array
+Array = NDArray[np.float64]
 
 
 def wander(rng: np.random.Generator, shape: tuple[int, int], deviation: float, lag: float) -> Array:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlitmus.stats.estimate import Array
+from tests.stats.noise import Array
 
 TRACES = Path(__file__).with_name("traces")
 WALL, STEADY = 0, 1

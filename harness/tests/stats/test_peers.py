@@ -8,30 +8,22 @@ from random import Random
 import pytest
 
 from benchmarks.peer_tools import iterated
-from benchmarks.peers import Reading, Row, summed_up, table
+from benchmarks.peers import Reading, summed_up, table
 from benchmarks.plain_programs import Phase
-
-TRUTH = 0.6
-COST = {"plain totals": 20.0, "sqlitmus": 50.0, "mitata, mean": 5.0, "hyperfine, two N": 90.0}
-
-
-def sitting(noise: float, **factors: float) -> list[Row]:
-    """Ten repetitions with so much noise; a figure's ratio is off by its factor."""
-    rng = Random(1)
-    readings = [
-        Reading("get-pk", figure, number, ratio, (ratio * 0.99, ratio * 1.01), cost, cost / 2)
-        for number in range(10)
-        for figure, cost in COST.items()
-        for ratio in [TRUTH * factors.get(figure.split()[0], 1) * exp(rng.gauss(0, noise))]
-    ]
-    return summed_up(readings)
 
 
 @pytest.mark.parametrize(("factor", "outside"), [(1.2, True), (1 / 1.2, True), (1.0, False)])
 def test_a_driver_that_one_tool_slows_by_a_fifth_shows_in_the_bias_of_that_tool(
     factor: float, outside: bool
 ) -> None:
-    rows = {row.figure: row for row in sitting(0.01, **{"mitata,": factor})}
+    rng = Random(1)
+    true = {"plain totals": 0.6, "sqlitmus": 0.6, "mitata, mean": 0.6 * factor}
+    readings = [
+        Reading("get-pk", figure, number, ratio * exp(rng.gauss(0, 0.01)), None, 1, 1)
+        for number in range(10)
+        for figure, ratio in true.items()
+    ]
+    rows = {row.figure: row for row in summed_up(readings)}
     assert rows["mitata, mean"].bias.value == pytest.approx(factor, rel=0.02)
     assert [name for name, row in rows.items() if row.outside] == ["mitata, mean"] * outside
 
@@ -79,21 +71,15 @@ class Timed:
         return [Phase(operations, round(next(self._times) * operations), 0)]
 
 
-def test_benchmarkdotnet_doubles_then_warms_up_then_measures_no_longer_than_it_must() -> None:
+def test_benchmarkdotnet_doubles_warms_up_and_measures_no_longer_than_it_must() -> None:
     timed = Timed(repeat(1000))
     assert iterated(timed, 100_000) == (1000, 0)
     assert timed.operations == [16, 32, 64, 128, *[128] * (6 + 15)]
-
-
-def test_benchmarkdotnet_warms_up_while_times_fall_and_measures_on_while_they_vary() -> None:
-    falling, varying = range(2000, 1950, -1), cycle([500, 1500])
-    timed = Timed(chain([1000], falling, varying))
-    mean, error = iterated(timed, 1)
+    # it warms up while times fall and measures on while they vary
+    timed = Timed(chain([1000], range(2000, 1950, -1), cycle([500, 1500])))
+    assert iterated(timed, 1) == (1000, pytest.approx(170.4, abs=0.1))
     assert len(timed.operations) == 1 + 50 + 100
-    assert (mean, error) == (1000, pytest.approx(170.4, abs=0.1))
-
-
-def test_benchmarkdotnet_leaves_out_what_lies_far_above() -> None:
+    # what lies far above is left out
     times = chain(repeat(1000, 1 + 6), [9000], cycle([1000, 1002, 1001]))
     mean, error = iterated(Timed(times), 1)
     assert mean == pytest.approx(1001, abs=0.1)
