@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +164,7 @@ def test_verdicts_of_a_run_that_might_have_ended_early_are_at_the_level_of_its_l
 # measured, and measured again ---------------------------------------------------------------------
 
 EACH = 3  # invocations of a block: base, new, canary
-ALL = 2  # operations of the case `all`
+ALL = 2  # operations of the case `all`; get has 4
 
 
 @pytest.fixture
@@ -210,12 +209,6 @@ def unsupported(_number: int) -> dict[str, Any]:
     return {"status": "unsupported", "reason": "no such thing"}
 
 
-def second_unsupported() -> Lie:
-    """Of a runner that lacks the second thing that it is asked."""
-    calls = count(1)
-    return lambda number: unsupported(number) if next(calls) == 2 else {}
-
-
 def wrong_from(first: int, last: int = 10**9) -> Lie:
     """Answers of the invocations from `first` on are wrong."""
     return lambda number: {"checksum": 6} if first <= number <= last else {}
@@ -242,7 +235,6 @@ OF_FIVE = wild(0.9, 1.2, 1.0, 1.1, 1.05)
 ENDINGS = {
     "without a gate all blocks are measured": Case(0, slow(1.1), gate=None),
     "a clear case ends at the first look": Case(0),
-    "a clear case ends at the first look, strict": Case(0, options={"strict": True}),
     "an open case goes on to the last block": Case(0, OF_FIVE),
     "an open case goes on to the last block, strict": Case(6, OF_FIVE, options={"strict": True}),
     "a confirmed alarm fails the gate": Case(1, slow(1.2)),
@@ -258,7 +250,6 @@ ENDINGS = {
         for sides in (["new"], ["base", "new"])
         for gate in (None, 0.05)
     },
-    "one side lacks a case": Case(4, lies={"new": second_unsupported()}, all_too=True),
     **{
         f"wrong from invocation {first} on, gate {gate}": Case(
             5, lies={"new": wrong_from(first)}, gate=gate
@@ -284,6 +275,7 @@ def ended(desk: Desk, done: Any, *, noisy: bool) -> Iterator[str]:
             cells = [f"{c.runner} {c.outcome}{', timed' * bool(c.time)}" for c in case.cells]
             said = "" if noisy else f"; {case.comparisons.verdict[0]}"
             yield f"{case.id}: {'; '.join(cells)}{said}"
+        yield from (text for text in notices(run) if "blocks" in text)
     yield f"{len(desk.clone.samples())} invocations at first"
 
 
@@ -291,7 +283,7 @@ def ended(desk: Desk, done: Any, *, noisy: bool) -> Iterator[str]:
 def test_what_a_comparison_comes_to(name: str, desk: Desk, snapshot: SnapshotAssertion) -> None:
     of = ENDINGS[name]
     if of.all_too:
-        with_two_cases(desk)
+        desk.clone.two_of_each()
     if of.pace:
         desk.instant.paces["new"] = of.pace
     desk.instant.lies.update(of.lies)
@@ -307,14 +299,6 @@ def test_what_a_comparison_comes_to(name: str, desk: Desk, snapshot: SnapshotAss
 def results(desk: Desk) -> list[Path]:
     folder = desk.clone.root / "results"
     return sorted(file for file in folder.iterdir() if file.name != "latest")
-
-
-def with_two_cases(desk: Desk) -> None:
-    """Operations tell the two apart: 4 of get, 2 of all."""
-    old, new = (
-        f"cases = [{{ scenario = {text} }}]" for text in ('"get"', '"get" }, { scenario = "all"')
-    )
-    desk.clone.replace("scenarios/suites.toml", old, new)
 
 
 def blocks(desk: Desk) -> int:
@@ -387,9 +371,3 @@ def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -
     # blocks 11 to 19 were not planned to decide at the look after 10
     assert blocks(desk) == 20
     assert "settled at the planned look after 20 blocks\n" in desk.said()
-
-
-def test_a_subject_against_itself_is_refused(desk: Desk) -> None:
-    with refused(r"^new is named twice; a comparison needs different"):
-        desk.compare("new", "new")
-    assert desk.instant.verified == []

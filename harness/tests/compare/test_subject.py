@@ -34,7 +34,6 @@ RUNNERS = ["node", "node-better-sqlite3", "rust", "rust-ffi"]
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("node", Subject("node")),
         ("node@v24.1.0", Subject("node", version="24.1.0")),
         ("node@>=24 <25", Subject("node", version=">=24 <25")),
         ("node@^24.1 || 26", Subject("node", version="^24.1 || 26")),
@@ -44,7 +43,6 @@ RUNNERS = ["node", "node-better-sqlite3", "rust", "rust-ffi"]
             "rust=../r+memstatus=0+threading=multi-thread",
             Subject("rust", path="../r", engine={"memstatus": 0, "threading": "multi-thread"}),
         ),
-        ("node-better-sqlite3@12.4.1", Subject("node-better-sqlite3", version="12.4.1")),
     ],
 )
 def test_texts_that_name_a_subject(text: str, expected: Subject) -> None:
@@ -85,7 +83,6 @@ def test_a_subjects_text_is_read_back_and_labels_of_several_differ(
 @pytest.mark.parametrize(
     ("texts", "labels"),
     [
-        (["node", "node@24", "rust+a=1"], ["node", "node@24", "rust+a=1"]),
         (["node=/home/u/out/Release/node", "node=node"], ["node=…/Release/node", "node=node"]),
         (
             ["node=/x/a/bin/node", "node=/x/b/bin/node", "rust=/q/r/s/t"],

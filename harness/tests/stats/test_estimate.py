@@ -62,7 +62,7 @@ def test_degrees_of_freedom_are_a_share_of_yuens_and_one_at_least() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [10, 15, 30])
+@pytest.mark.parametrize("count", [10, 30])
 def test_normal_noise_exceeds_a_far_quantile_as_often_as_it_says(count: int) -> None:
     p = p_of(trimmed_means(np.random.default_rng(9).normal(size=(200_000, count))))
     for level in (0.05, 0.01, 0.001):
@@ -79,11 +79,12 @@ def test_each_row_is_estimated_by_itself_as_if_missing_blocks_were_never_run(row
         (trimmed_means, ("mean", "error", "freedom", "count")),
         (medians, ("value", "low", "high", "count")),
     ):
+        found = of(rows)
         for at, row in enumerate(rows):
             alone = of(row[None, ~np.isnan(row)])
             for column in columns:
-                found = getattr(of(rows), column)[at]
-                assert found == pytest.approx(getattr(alone, column)[0], nan_ok=True), column
+                expected = pytest.approx(getattr(alone, column)[0], nan_ok=True)
+                assert getattr(found, column)[at] == expected
 
 
 def test_what_gives_no_estimate_or_no_interval() -> None:
@@ -103,7 +104,7 @@ def test_what_gives_no_estimate_or_no_interval() -> None:
     assert without.freedom.tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("count", [6, 9, 10, 12, 30, 31])
+@pytest.mark.parametrize("count", [6, 9, 10, 31])
 def test_median_interval_agrees_with_the_binomial_test(count: int) -> None:
     values = sample(count)
     found = medians(values)
@@ -111,9 +112,6 @@ def test_median_interval_agrees_with_the_binomial_test(count: int) -> None:
     below = int(scipy.stats.binom.ppf(0.025, count, 0.5))
     assert found.value[0] == np.median(values)
     assert (found.low[0], found.high[0]) == (ordered[below - 1], ordered[count - below])
-
-
-# families of rows ---------------------------------------------------------------------------------
 
 
 def means(errors: list[float], freedom: float = 4.25) -> TrimmedMeans:
@@ -170,21 +168,19 @@ def test_intervals_that_hold_together_are_narrower_and_still_hold(
     rng = np.random.default_rng(5)
     first, second = np.triu_indices(9, 1)
     low, high = spread
-    deviations = np.exp(rng.uniform(np.log(low), np.log(high), (2000, 9, 1)))
-    logs = rng.normal(0, deviations, (2000, 9, 10))
+    deviations = np.exp(rng.uniform(np.log(low), np.log(high), (1000, 9, 1)))
+    logs = rng.normal(0, deviations, (1000, 9, 10))
     plain = trimmed_means((logs[:, first] - logs[:, second]).reshape(-1, 10))
 
     def erring(of: TrimmedMeans) -> tuple[float, float]:
         low, high = of.interval(1 - 0.05 / 36)
-        wrong = ((low > 0) | (high < 0)).reshape(2000, 36).any(axis=1)
+        wrong = ((low > 0) | (high < 0)).reshape(1000, 36).any(axis=1)
         return float(wrong.mean()), float(np.median(high - low))
 
     (before, wide), (after, narrow) = erring(plain), erring(moderate(plain, 36))
     assert max(before, after) <= 0.05
     assert narrow < 0.8 * wide
 
-
-# several sessions ---------------------------------------------------------------------------------
 
 # BCG vaccine against tuberculosis, 13 trials: events and numbers, vaccinated and not (Colditz et
 # al., JAMA 271, 1994, 698-702). The log relative risks are the worked example of the literature.
@@ -278,9 +274,6 @@ def test_intervals_cover_the_mean_and_the_next_session(
     assert 0.935 < ((found.low <= 0) & (found.high >= 0)).mean() < 0.996
     new = rng.normal(0, between, shape[0])
     assert ((found.next_low <= new) & (found.next_high >= new)).mean() >= least
-
-
-# several controls ---------------------------------------------------------------------------------
 
 
 def logs(seed: int, controls: int, spikes: float, rows: int = 1_000, blocks: int = 30) -> Array:

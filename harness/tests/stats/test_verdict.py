@@ -84,8 +84,6 @@ def test_no_interval_has_no_p_and_is_not_testable() -> None:
             decide(nothing, margin)
 
 
-# corrections --------------------------------------------------------------------------------------
-
 PS = arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1) | st.just(np.nan))
 
 
@@ -134,9 +132,6 @@ def test_adjusting_keeps_labels_and_order(p: Array, method: Any, seed: int) -> N
 )
 def test_more_alarms_than_chance_gives(p: list[float], outcome: tuple[int, int, bool]) -> None:
     assert verdict.alarms(np.array(p)) == outcome
-
-
-# several looks at a case --------------------------------------------------------------------------
 
 
 def test_pococks_levels_are_those_published() -> None:
@@ -234,9 +229,6 @@ def test_a_spike_in_one_case_does_not_spoil_the_block_for_the_others() -> None:
     assert misses(tailed) < 0.05
 
 
-# many at once -------------------------------------------------------------------------------------
-
-
 def estimates(mean: list[float], error: float = 0.01, blocks: int = 30) -> TrimmedMeans:
     size = len(mean)
     return TrimmedMeans(
@@ -332,9 +324,6 @@ def test_a_block_counts_for_a_sum_that_has_all_operations_of_both() -> None:
     assert not np.isnan(verdict.summed(of, CALLS * [1, 0, 1]).mean).any()
     equal = verdict.parts(*grouped(1, 12, shared=0.1, own=0.0), resolution=1e-12)
     assert np.isnan(verdict.summed(equal, CALLS).error).all()
-
-
-# distributions ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
