@@ -286,12 +286,11 @@ def test_a_drivers_version_and_folder_reach_the_process(shop: Shop) -> None:
 
 def test_what_does_not_exist_is_a_usage_error(shop: Shop, snapshot: SnapshotAssertion) -> None:
     (shop.folder / "plain").touch()
-    optionless = PROGRAM.replace('["threading", "memstatus"]', "[]")
-    program(shop.folder / "none", optionless)
+    program(shop.folder / "d/none", PROGRAM.replace('["threading", "memstatus"]', "[]"))
     texts = [
         *("rust@1.2", "node@25", "node=TMP/gone", "node=TMP/sources", "node=TMP/plain"),
         *("node-better-sqlite3=TMP/sources", "rust+thraeding=x", "rust+threading=serialised"),
-        *("rust+memstatus=2", "node=TMP/none+threading=x"),
+        *("rust+memstatus=2", "node=TMP/d/none+threading=x"),
     ]
     told: list[str] = []
     for text in texts:
