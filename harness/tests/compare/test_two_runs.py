@@ -164,8 +164,9 @@ def lines(report: runs.Report) -> Iterator[str]:
     for case in report.cases:
         outcomes = " and ".join(f"{cell.runner} {cell.outcome}" for cell in case.cells)
         of = case.comparisons.of(report.runners[1].name, report.reference)
-        said = f"{of.verdict}, {of.ratio.value:.2f}, needs {of.needs_blocks}" if of else "nothing"
-        yield f"{case.id}: {outcomes}: {said}"
+        said = f"{of.verdict}, {of.ratio.value:.2f}" if of else "nothing"
+        least = f", detects {case.detectable:.4f}" if case.detectable else ""
+        yield f"{case.id}: {outcomes}: {said}{least}"
     yield from headline(report)
     yield from notices(report)
 

@@ -83,10 +83,10 @@ def test_equal_values_and_a_faster_runner_are_no_detected_slowdown() -> None:
     assert (outcomes.alarms(), outcomes.detections()) == (1, 0)
 
 
-@pytest.mark.parametrize(("blocks", "comparisons"), [(21, 4), (20, 5)])
-def test_a_recording_that_is_too_small_is_refused(blocks: int, comparisons: int) -> None:
-    with pytest.raises(ValueError, match="do not fit a recording of 20 x 5"):
-        error_rates(np.zeros((20, 5)), blocks, comparisons)
+def test_a_recording_that_is_too_small_is_refused() -> None:
+    for blocks, comparisons in ((21, 4), (20, 5)):
+        with pytest.raises(ValueError, match="do not fit a recording of 20 x 5"):
+            error_rates(np.zeros((20, 5)), blocks, comparisons)
 
 
 def test_power_grows_with_blocks_and_is_the_level_where_nothing_differs() -> None:

@@ -92,6 +92,9 @@ def test_holm_by_hand() -> None:
     assert adjust(p, "holm") == pytest.approx([0.06, 0.03, np.nan, 0.06, 0.02], nan_ok=True)
     with pytest.raises(ValueError, match="unknown correction 'sidak'; there are none, holm, bh"):
         adjust(p, "sidak")  # pyright: ignore[reportArgumentType]
+    # by what 5 % are divided for the next of five, after two
+    assert [verdict.divisor(method, 5, 2) for method in CORRECTIONS] == [1, 3, 5 / 3]
+    assert [verdict.divisor(method, 0, 0) for method in CORRECTIONS] == [1, 1, 1]
 
 
 @given(PS)
@@ -334,12 +337,9 @@ def test_quantiles_agree_with_scipy_also_between_whole_degrees(coverage: float) 
     expected = scipy.stats.t.ppf((1 + coverage) / 2, freedom)
     assert estimate.student_t(coverage, freedom) == pytest.approx(expected, rel=1e-9)
     assert np.isnan(estimate.student_t(coverage, np.array([0.5, np.nan]))).all()
-
-
-@pytest.mark.parametrize("coverage", [0.0, 1.0, np.nan])
-def test_student_t_refuses_what_has_no_quantile(coverage: float) -> None:
-    with pytest.raises(ValueError, match="student_t needs"):
-        estimate.student_t(coverage, 5)
+    for none in (0.0, 1.0, np.nan):
+        with pytest.raises(ValueError, match="student_t needs"):
+            estimate.student_t(none, 5)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 7.25, 17, 26, 59.5, 200, 1000, 20_000])
