@@ -418,9 +418,13 @@ def test_what_is_asked_for_is_more_than_there_is_and_grows_with_comparisons() ->
     noisy = row(0.02, 0.0126, 9, 10)
     asked = [int(power.blocks_to_resolve(noisy, MARGIN, m, m)[0]) for m in (1, 4, 200)]
     assert asked == sorted(set(asked))
+    # far beyond what is tabulated
+    (many,) = power.blocks_to_resolve(row(0.0002, 0.0126, 9, 10), 1e-9)
+    spread = np.array([0.0126 * np.sqrt(10)])
+    assert power.detectable(spread, np.array([many]))[0] == pytest.approx(0.0002, rel=0.01)
 
 
-@pytest.mark.parametrize("sessions", [3, 9])
+@pytest.mark.parametrize("sessions", [2, 3, 9])
 def test_more_blocks_of_sessions_are_more_sessions(sessions: int) -> None:
     means = row(0.02, 0.01, sessions - 1, 14 * sessions)
     asked = int(power.blocks_to_resolve(means, 0.001, sessions=sessions)[0])
