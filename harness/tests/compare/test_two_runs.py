@@ -112,7 +112,7 @@ PAIRS: dict[str, tuple[Made, Made, str | None]] = {
     "a control of neither differs from itself": (old(), new(slower(1.03)), None),
     "the old one's control differs": (old(slower(1, canary=1.2)), new(slower(1.03)), None),
     "the new one's control differs": (old(), new(slower(1.03, canary=1.2)), None),
-    "without canaries": (old(canary=None), new(slower(1.2), canary=None), None),
+    "without A/A controls": (old(canary=None), new(slower(1.2), canary=None), None),
     "fewer blocks": (old(blocks=40), new(slower(1.2), blocks=12), None),
     "too few blocks": (old(blocks=40), new(slower(1.2), blocks=9), None),
     "only some cases in common": (old(**SOME), new(cases=cases(*"bc")), None),
