@@ -26,8 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import experiments, sentences
-from benchmarks.experiments import LONG as LONG_RUN
-from benchmarks.experiments import SHORT, Noise, Setting, Shape, replayed
+from benchmarks.experiments import LONG as LONG_RUN, SHORT, Noise, Setting, Shape, replayed
 from benchmarks.relabel import error_rates
 from sqlitmus.stats.estimate import (
     Array,

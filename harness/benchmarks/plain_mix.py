@@ -22,8 +22,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import quoted
-from sqlitmus.workload import file as workloads
-from sqlitmus.workload import scenarios, statements
+from sqlitmus.workload import file as workloads, scenarios, statements
 
 LONGEST = 200  # queries of a round that has each as often as the file says
 PARTS = 100  # of a round, to which other weights are rounded

@@ -11,8 +11,7 @@ from math import log
 import numpy as np
 
 from benchmarks.experiments import Shape, own_noise, replayed, runs
-from sqlitmus.analysis.choices import decide as by_calls
-from sqlitmus.analysis.choices import operations
+from sqlitmus.analysis.choices import decide as by_calls, operations
 from sqlitmus.analysis.pairs import (
     CANARY,
     TWIN,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from bootstrap.built_steps import dotnet_version
 from bootstrap.context import Context
-from bootstrap.counter_steps import blocker as no_cc
-from bootstrap.counter_steps import compiler
+from bootstrap.counter_steps import blocker as no_cc, compiler
 from bootstrap.engine import log_of
 from bootstrap.paths import entry
 from bootstrap.step import look

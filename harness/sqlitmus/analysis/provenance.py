@@ -15,8 +15,7 @@ from sqlitmus.machine.conditions import difference
 from sqlitmus.results.recommendation import Promise
 from sqlitmus.results.report import Block, Case, Fact, Notice, NoticeKind, Runner, Taken
 from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
-from sqlitmus.store.file import Block as Recorded
-from sqlitmus.store.file import Verified
+from sqlitmus.store.file import Block as Recorded, Verified
 from sqlitmus.vocabulary.contract import Description
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.pragmas import normal_pragma

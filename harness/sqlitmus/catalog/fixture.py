@@ -19,8 +19,7 @@ from pydantic import ValidationError
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import confined
-from sqlitmus.catalog.scenario import Encoding, Fixture
-from sqlitmus.catalog.scenario import Generator as scenario_Generator
+from sqlitmus.catalog.scenario import Encoding, Fixture, Generator as scenario_Generator
 from sqlitmus.machine import system
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model

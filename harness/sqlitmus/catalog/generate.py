@@ -10,8 +10,7 @@ from functools import lru_cache
 from math import ceil
 
 from sqlitmus.catalog.scenario import Bound, Generator, Parameter, ScenarioStep
-from sqlitmus.vocabulary.contract import Parameters, Step
-from sqlitmus.vocabulary.contract import Value as step_Value
+from sqlitmus.vocabulary.contract import Parameters, Step, Value as step_Value
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
 

@@ -46,8 +46,7 @@ def advise(
     explain: Explain = False,
 ) -> None:
     """Try SQLite's settings on this machine, one at a time and together, and say what each does."""
-    from sqlitmus.catalog import definitions, fixture
-    from sqlitmus.catalog import settings as settingfile
+    from sqlitmus.catalog import definitions, fixture, settings as settingfile
     from sqlitmus.run import session
     from sqlitmus.workload.scenarios import tried
 

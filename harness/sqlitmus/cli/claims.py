@@ -172,8 +172,7 @@ def claims(
     explain: Explain = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
-    from sqlitmus.catalog import claims as claimfiles
-    from sqlitmus.catalog import definitions, published
+    from sqlitmus.catalog import claims as claimfiles, definitions, published
     from sqlitmus.run import session
 
     check_format(format_)

@@ -44,9 +44,7 @@ def merge(
     is 4, or 2 where nothing is left. A machine that --expect names and that did not arrive is no
     error: its own job has failed already.
     """
-    from sqlitmus.machines.merge import Given, label_of
-    from sqlitmus.machines.merge import merge as merge_runs
-    from sqlitmus.machines.merge import merged as merged_of
+    from sqlitmus.machines.merge import Given, label_of, merge as merge_runs, merged as merged_of
     from sqlitmus.machines.report import merged_report, reference_of, surveys
     from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import free_moment

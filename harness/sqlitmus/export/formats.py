@@ -14,14 +14,12 @@ from urllib.parse import quote
 from sqlitmus import __version__
 from sqlitmus.export import model as out
 from sqlitmus.render import markdown
-from sqlitmus.render.document import decision, sentences, suite, symbols
-from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import decision, format as fmt, sentences, suite, symbols
 from sqlitmus.render.document.comparison import subjects
 from sqlitmus.render.document.model import Head
 from sqlitmus.render.document.parts import headed
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.recommendation import Advice, Choice, Weighed
-from sqlitmus.results.recommendation import Recommendation as Decided
+from sqlitmus.results.recommendation import Advice, Choice, Recommendation as Decided, Weighed
 from sqlitmus.results.report import Report
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlitmus.analysis.assemble import analyse
-from sqlitmus.analysis.cells import Exclusions, ratios, usable
-from sqlitmus.analysis.cells import judge as outcomes_of
+from sqlitmus.analysis.cells import Exclusions, judge as outcomes_of, ratios, usable
 from sqlitmus.analysis.data import RunData, read
 from sqlitmus.analysis.notices import emulated
 from sqlitmus.analysis.pairs import Question, compare_with

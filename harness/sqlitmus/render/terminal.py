@@ -12,8 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
+from sqlitmus.render.document import format as fmt, model as doc
 from sqlitmus.vocabulary.text import one_line
 
 STYLES = {

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlitmus.catalog.authorizer import Compiled, Refused, confined
 from sqlitmus.catalog.generate import power_of_two
-from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
-from sqlitmus.catalog.scenario import Query as Readback
+from sqlitmus.catalog.scenario import ColumnType, Query as Readback, Scenario, ScenarioStep
 from sqlitmus.vocabulary.contract import Parameters
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted, listed, quoted

@@ -22,8 +22,7 @@ from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.text import listed
 from sqlitmus.workload import statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
-from sqlitmus.workload.file import Source, Workload
-from sqlitmus.workload.file import read as read_file
+from sqlitmus.workload.file import Source, Workload, read as read_file
 from sqlitmus.workload.parts import (
     LEAST_TIMES,
     MIX,

@@ -6,8 +6,7 @@ from math import sin
 import numpy as np
 import pytest
 
-from benchmarks.experiments import Shape, replayed
-from benchmarks.experiments import runs as on_noise
+from benchmarks.experiments import Shape, replayed, runs as on_noise
 from benchmarks.sentences import GROUPS, false, rates, spoken
 from sqlitmus.analysis.selftest import self_test, tells_apart
 from sqlitmus.results.ranking import Ranking

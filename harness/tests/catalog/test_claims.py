@@ -18,8 +18,7 @@ from sqlitmus.catalog.published import (
     uncertainty,
 )
 from tests.catalog.faulty import FAULTS, faults, plant
-from tests.known import KNOWN, ROOT, RUNNERS, case_of
-from tests.known import read as read_catalogue
+from tests.known import KNOWN, ROOT, RUNNERS, case_of, read as read_catalogue
 from tests.refusals import refused
 
 TINY: str = FAULTS["a-arrays.toml"]["right"]

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases as made
-from sqlitmus.catalog import claims, plan, presets
+from sqlitmus.catalog import cases as made, claims, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, spare_of
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts

@@ -11,8 +11,7 @@ import pytest
 
 from benchmarks import example_database
 from benchmarks.agreement import Bounds, Published, Run
-from benchmarks.truth import COMMANDS, report
-from benchmarks.truth import main as truth_main
+from benchmarks.truth import COMMANDS, main as truth_main, report
 from tests.contract.started import installed, need_tools, takes_turns
 from tests.known import ROOT
 

@@ -9,8 +9,7 @@ from math import inf, nan
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.cli.export import text_of

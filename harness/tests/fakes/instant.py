@@ -31,8 +31,7 @@ from sqlitmus.machine.process_tree import Leftovers
 from sqlitmus.run import session
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.blocks import Seating
-from sqlitmus.run.plan import counts as pace
-from sqlitmus.run.plan import pilot, planning
+from sqlitmus.run.plan import counts as pace, pilot, planning
 from sqlitmus.run.processes.process import Laps, Timing
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.processes.relay import Abandoned, Relay

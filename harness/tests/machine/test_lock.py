@@ -19,8 +19,7 @@ import pytest
 
 from bootstrap import filelock
 from sqlitmus.machine import lock
-from tests.fakes.clone import running as lives
-from tests.fakes.clone import until
+from tests.fakes.clone import running as lives, until
 from tests.refusals import unfit
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.analysis import analyse
-from sqlitmus.analysis import read as read_run
+from sqlitmus.analysis import analyse, read as read_run
 from sqlitmus.machines import merge as merging
 from sqlitmus.machines.merge import Merged
 from sqlitmus.results.machines import render

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.html import charts
 from tests.render import synthetic
 from tests.render.synthetic import Contrast, Interval, Standing, Verdict

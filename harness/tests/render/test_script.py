@@ -6,8 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.html import charts
 from tests.render import synthetic
 from tests.render.printing import data_of, page_of, run

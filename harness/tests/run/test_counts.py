@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from sqlitmus.catalog.cases import STAGGERS, Counts, PlannedCase
 from sqlitmus.catalog.scenario import Mode

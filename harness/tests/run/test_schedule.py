@@ -8,8 +8,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sqlitmus.catalog.plan import canaries
 from sqlitmus.run.measure import blocks

@@ -3,8 +3,7 @@
 from math import ceil
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sqlitmus.run.verify.prober import Life
 from sqlitmus.run.verify.stalls import OPERATIONS, RATE, Loop, Stalls, least_late, loops_of

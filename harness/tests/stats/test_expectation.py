@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.expectation import Expectation, Finding, hold

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sqlitmus.store import file as runs
 from sqlitmus.store.file import FILE, MOST_EXTENDED, Record, Sample, Verified, extended

@@ -6,8 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sqlitmus.vocabulary import contract, text
 from sqlitmus.vocabulary.verdicts import ClaimWord, Verdict

@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
-from sqlitmus.render.document import parts, sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, parts, sentences, symbols
 from sqlitmus.results.recommendation import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted, listed

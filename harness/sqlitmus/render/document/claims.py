@@ -6,9 +6,7 @@ from dataclasses import replace
 from math import log
 from typing import TypeVar
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
-from sqlitmus.render.document import parts, sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, parts, sentences, symbols
 from sqlitmus.results.claims import (
     Band,
     Claim,

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import log
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
-from sqlitmus.render.document import parts, symbols
+from sqlitmus.render.document import format as fmt, model as doc, parts, symbols
 from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.symbols import more_blocks, worded
 from sqlitmus.results.ranking import Contrast

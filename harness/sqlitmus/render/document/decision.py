@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor, inf, log10
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import ranking, symbols
+from sqlitmus.render.document import format as fmt, ranking, symbols
 from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
 from sqlitmus.results import recommendation

@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
-from sqlitmus.render.document import sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
 from sqlitmus.render.document.decision import over
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row

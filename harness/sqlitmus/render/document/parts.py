@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
-from sqlitmus.render.document import sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
 from sqlitmus.render.document.symbols import LEADS, NONE, mark
-from sqlitmus.results.report import Block as RunBlock
 from sqlitmus.results.report import (
+    Block as RunBlock,
     Broken,
     Case,
+    Cell as Measured,
     Fact,
     Missing,
     NoticeKind,
@@ -21,7 +20,6 @@ from sqlitmus.results.report import (
     Runner,
     Scaling,
 )
-from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
 

@@ -9,8 +9,7 @@ from statistics import geometric_mean
 from string import Formatter
 from typing import Any
 
-from sqlitmus.render.document import decision
-from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import decision, format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
 from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Interval

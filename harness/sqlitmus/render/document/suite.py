@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sqlitmus.render.document import decision, parts, symbols
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import model as doc
+from sqlitmus.render.document import decision, format as fmt, model as doc, parts, symbols
 from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval

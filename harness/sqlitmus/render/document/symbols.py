@@ -11,8 +11,7 @@ from pathlib import Path
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, LegendEntry, Mark
 from sqlitmus.results.ranking import Contrast, Interval
-from sqlitmus.results.report import Cell as Measured
-from sqlitmus.results.report import Report, Standing, Unpaired
+from sqlitmus.results.report import Cell as Measured, Report, Standing, Unpaired
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import CellOutcome, ClaimWord, Steadiness, Verdict
 

@@ -15,8 +15,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, ChartKind, Document, Section
 from sqlitmus.render.document.suite import offered, tails_axes
 from sqlitmus.render.html import assets, charts, view
-from sqlitmus.render.html.charts import Box, Line, Place, Scale, Tick
-from sqlitmus.render.html.charts import Panel as LinePanel
+from sqlitmus.render.html.charts import Box, Line, Panel as LinePanel, Place, Scale, Tick
 from sqlitmus.render.html.view import Look, looks, numbered
 from sqlitmus.results.claims import Histograms, Latencies, Threads
 from sqlitmus.results.report import Curve, Interval, Report, Runner, Scaling, Tail, Tails

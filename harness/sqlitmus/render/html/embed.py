@@ -5,8 +5,7 @@ from itertools import pairwise
 from math import floor, isfinite, log, log10
 from typing import Any, TypeVar
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
 from sqlitmus.render.document.parts import in_words, varying
 from sqlitmus.render.document.ranking import APART, LIMITS, again_command

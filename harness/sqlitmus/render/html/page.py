@@ -7,16 +7,14 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import MARKS
 from sqlitmus.render.document.model import Chart, Document, Legend, Row, Section, Table
 from sqlitmus.render.document.suite import SUMMARY, first_sentences
 from sqlitmus.render.html import assets, charts, drawings, embed
 from sqlitmus.render.html.view import looks
-from sqlitmus.results.machines import Answer, MergedReport, Pooled
-from sqlitmus.results.machines import Row as MachineRow
+from sqlitmus.results.machines import Answer, MergedReport, Pooled, Row as MachineRow
 from sqlitmus.results.report import Interval, Report
 from sqlitmus.vocabulary.text import counted, visible
 from sqlitmus.vocabulary.verdicts import Verdict

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.document.parts import READINGS, UNREADABLE, Reading, varying
 from sqlitmus.render.document.suite import group_means
 from sqlitmus.results.ranking import Contrast
