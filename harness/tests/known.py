@@ -19,9 +19,13 @@ RUNNERS = ROOT / "runners"
 KNOWN = definitions.load()
 
 
-def tools() -> paths.Tools:
-    """The tools of the set-up."""
-    return paths.tools()
+def tools(
+    programs: Mapping[str, str] | None = None, missing: Mapping[str, str] | None = None
+) -> paths.Tools:
+    """The tools of the set-up; or these `programs` by name, and why others are `missing`."""
+    if programs is None:
+        return paths.tools()
+    return paths.Tools({**programs}, {**(missing or {})})
 
 
 def read(folder: Path) -> Catalog:

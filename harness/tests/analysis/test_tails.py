@@ -50,7 +50,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     # half a millisecond is in time, and a cell of a late machine is in no comparison
     "a late machine": {"p99": {"bun": 2.0}, "pacing": 0.51},
     "a machine in time": {"p99": {"bun": 2.0}, "pacing": 0.5},
-    "a machine of which nothing was planned": {
+    "a machine that planned nothing": {
         "pacing": 3.0, "case": {"metric": "steady", "group": "writers"}
     },
     # the mean over the blocks loses no rare one

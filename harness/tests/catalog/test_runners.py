@@ -10,11 +10,10 @@ import pytest
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import RunnerSpec
-from sqlitmus.vocabulary.paths import Tools
-from tests.known import KNOWN, ROOT, RUNNERS
+from tests.known import KNOWN, ROOT, RUNNERS, tools
 from tests.refusals import refused
 
-TOOLS = Tools({"python": sys.executable}, {"absent": "install it from its shop"})
+TOOLS = tools({"python": sys.executable}, {"absent": "install it from its shop"})
 DESCRIPTION = """{"contract": 2,
  "identity": {"runner": "x", "runtime": {"name": "r", "version": "1"},
   "driver": {"name": "d", "version": "2"}, "architecture": "x86_64"},
@@ -147,8 +146,8 @@ def test_an_environment_names_a_tool_as_a_url_and_another_build_is_another_runne
     known = make(tmp_path, GOOD, environment={"FROM": "{package_url}/"})
 
     def of(package: str) -> tuple[str, str]:
-        tools = Tools({**TOOLS.paths, "package": str(tmp_path / package)}, {})
-        (found,) = runners.discover(known, ["x"], tools)
+        given = tools({**TOOLS.paths, "package": str(tmp_path / package)})
+        (found,) = runners.discover(known, ["x"], given)
         return found.environment["FROM"], found.fingerprint
 
     assert of("a b")[0] == f"{(tmp_path / 'a b').as_uri()}/"

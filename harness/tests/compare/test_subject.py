@@ -18,11 +18,9 @@ from bootstrap.context import Context, Settings, platform_facts
 from sqlitmus.catalog import runners
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
-from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.paths import Tools
 from tests import left_out
 from tests.fakes.registry import Npm
-from tests.known import KNOWN
+from tests.known import KNOWN, tools
 from tests.refusals import refusal, refused, unfit
 
 # what users write ---------------------------------------------------------------------------------
@@ -172,7 +170,7 @@ class Shop:
         (folder / "sources").mkdir()
         folders = dict.fromkeys(of, folder / "sources")
         self.catalog = KNOWN.model_copy(update={"runners": of, "folders": folders})
-        self.tools = Tools({"node": program(folder / "own"), "rust": program(folder / "rust")}, {})
+        self.tools = tools({"node": program(folder / "own"), "rust": program(folder / "rust")})
 
     def resolve(self, *texts: str, quiet: bool = True) -> subject.Resolved:
         return subject.resolve([*texts], self.catalog, self.tools, quiet=quiet)
@@ -316,7 +314,7 @@ def test_a_subject_that_does_not_start_is_told_with_its_reason(shop: Shop) -> No
     broken = program(shop.folder / "d/broken", "#!/bin/sh\necho no such module >&2; exit 3\n")
     with unfit(r"^node=…/d/broken: `describe` failed: exit code 3: no such module$"):
         shop.resolve("node", f"node={broken}")
-    shop.tools = Tools({}, {"rust": "not for sale"})
+    shop.tools = tools({}, {"rust": "not for sale"})
     with unfit(r"^rust: not for sale$"):
         shop.resolve("rust")
 
@@ -480,7 +478,7 @@ def test_a_real_version_of_a_driver_is_fetched_and_loaded(
     if subprocess.run(ping, capture_output=True, check=False).returncode:
         pytest.skip("npm cannot reach its registry")
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
-    of = subject.resolve(["node-better-sqlite3@13.1"], KNOWN, paths.tools())
+    of = subject.resolve(["node-better-sqlite3@13.1"], KNOWN, tools())
     (found,) = runners.discover(of.catalog, of.labels, of.tools)
     assert found.description
     version = found.description.identity.driver.version

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.cli.export import reports_of, schemas, text_of
 from sqlitmus.export.model import ClaimRow, described, row_model
-from sqlitmus.vocabulary import paths
 from tests.export import example
+from tests.known import ROOT
 
-DOCS = paths.ROOT / "docs"
+DOCS = ROOT / "docs"
 FILES = {
     "csv": "export.csv",
     "json": "export.json",
@@ -64,7 +64,7 @@ def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know(schema:
 def test_what_a_run_finds_beside_its_cells_fits_the_schema(
     run: str, kind: str, schema: Any
 ) -> None:
-    reports = reports_of(paths.ROOT / "reports/example/runs" / run, None)
+    reports = reports_of(ROOT / "reports/example/runs" / run, None)
     exported = json.loads(text_of(reports, "json"))
     assert exported[kind]
     Draft202012Validator(schema).validate(exported)

@@ -20,8 +20,8 @@ from sqlitmus.results.report import Report
 from sqlitmus.run.measure.agenda import schedule
 from sqlitmus.store.file import Sample, opened
 from sqlitmus.store.folder import RunDirectory
-from sqlitmus.vocabulary import paths
 from tests.fakes import warm
+from tests.known import RUNNERS
 
 HERE = Path(__file__).parent
 CATALOGUE = HERE / "catalogue"
@@ -66,10 +66,10 @@ class Clone:
         """A catalogue without runners but the oracle; without `hyperfine` nothing can be timed."""
         clone = cls(root)
         shutil.copytree(CATALOGUE, root, dirs_exist_ok=True)
-        shutil.copytree(paths.RUNNERS / "python", root / "runners/python")
+        shutil.copytree(RUNNERS / "python", root / "runners/python")
         for name in VECTORS:
             vector = Path("contract/vectors", name)
-            shutil.copytree(paths.RUNNERS / vector, root / "runners" / vector)
+            shutil.copytree(RUNNERS / vector, root / "runners" / vector)
         (root / "runners/fakes").mkdir()
         for name in ("fake.py", "behaviours.py"):
             shutil.copy(HERE / name, root / "runners/fakes" / name)
@@ -120,7 +120,7 @@ class Clone:
 
     def core(self) -> None:
         """Add the runner that has the contract's core alone."""
-        shutil.copy(paths.RUNNERS / "contract/core.py", self.root / "runners/fakes/core.py")
+        shutil.copy(RUNNERS / "contract/core.py", self.root / "runners/fakes/core.py")
         text = RUNNER.format(name="core", behaviour="sqlite3", runtime="Python", arguments="")
         self.write("runners/core/runner.toml", text.replace("fake.py", "core.py"))
 

@@ -1,11 +1,11 @@
 """The smallest plan of a run: one case, two runners, two blocks."""
 
-from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.plan import Plan
 from tests.analysis.runs import case
 
 RUNNERS = [
-    PlannedRunner(name=name, title=name, runtime=name, driver=name, role="runner") for name in "ab"
+    {"name": name, "title": name, "runtime": name, "driver": name, "role": "runner"}
+    for name in "ab"
 ]
 PLAN = Plan.model_validate(
     {

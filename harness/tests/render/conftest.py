@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.results.machines import MergedReport, Refused
-from sqlitmus.vocabulary import paths
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.analysis.runs import analyse, case, plan
+from tests.known import ROOT
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
 from tests.render.printing import reported
@@ -83,7 +83,7 @@ def check_page(node: str, tmp_path: Path) -> Callable[..., str]:
         file = tmp_path / "report.html"
         file.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [node, str(paths.ROOT / "reports/check/check.mjs"), str(file), *options],
+            [node, str(ROOT / "reports/check/check.mjs"), str(file), *options],
             capture_output=True,
             text=True,
             check=False,

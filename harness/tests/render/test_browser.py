@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlitmus.vocabulary import paths
+from tests.known import ROOT
 from tests.render import synthetic
 from tests.render.printing import MergedReport, page, page_of
 from tests.render.synthetic import Report
@@ -28,7 +28,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_works(name: str, check_page: Callable[..., str]) -> None:
-    text = (paths.ROOT / f"reports/example/{name}.html").read_text("utf-8")
+    text = (ROOT / f"reports/example/{name}.html").read_text("utf-8")
     assert "no problems" in check_page(text, f"--only={EXAMPLES[name]}")
 
 

@@ -9,10 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.render.document import claims
 from sqlitmus.render.html import drawings
 from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, ThreadPoint, Threads
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.verdicts import ClaimWord
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.analysis.runs import analyse, load
+from tests.known import ROOT
 from tests.render.printing import Page, as_html, as_markdown, as_text
 from tests.render.synthetic import Interval, Report
 
@@ -58,7 +58,7 @@ def test_the_page_has_each_row_with_its_verdict(claimed: Report) -> None:
 def test_no_line_shows_a_figure_with_the_word_of_another_row(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    kept = paths.ROOT / "reports/example/runs/claims"
+    kept = ROOT / "reports/example/runs/claims"
     report = analyse(load(kept)) if kind == "kept" else request.getfixturevalue(kind)
     lines = {line.head.name: line for line in claims.answers(report.claims).rows}
     for of_claim in report.claims:

@@ -4,12 +4,12 @@ import pytest
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.vocabulary import paths
 from tests.analysis.runs import analyse, load
+from tests.known import ROOT
 from tests.render.printing import as_markdown, as_text, data_of, opened, page_of
 from tests.render.synthetic import Report
 
-EXAMPLES = paths.ROOT / "reports/example"
+EXAMPLES = ROOT / "reports/example"
 # Each page with its most bytes, which are 5 % more than it has. `merged` is of two runs, `earlier`
 # one of them.
 SIZES = {
@@ -65,7 +65,7 @@ def test_a_brief_text_names_what_went_wrong(small: Report) -> None:
 
 
 def test_the_readme_shows_how_the_example_ends() -> None:
-    fenced = (paths.ROOT / "README.md").read_text("utf-8").split("```")[1::2]
+    fenced = (ROOT / "README.md").read_text("utf-8").split("```")[1::2]
     (shown,) = (text.strip() for text in fenced if "Database time" in text)
     assert shown in as_text(example("report"), 100, brief=True)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import choose, fixture
+from sqlitmus.catalog import fixture
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.processes.copies import BLOCK, Copies, Fixtures
 from sqlitmus.run.verify import freshness
@@ -134,9 +134,7 @@ def test_who_keeps_a_statement_open_cannot_be_held_up(gate: Gate, tmp_path: Path
 
 
 def test_a_run_asks_in_the_manners_of_its_cases() -> None:
-    cases, _ = choose.choose(
-        KNOWN, "quick", KNOWN.modes["quick"], ["get-pk@shape=array", "all"], [], [], None
-    )
+    cases = [*map(case_of, ("get-pk@shape=array", "all"))]
     manners = freshness.manners_of(cases, KNOWN)
     array = Manner("array", "number", "prepared", "get")
     assert manners == {ALL, array}
