@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.catalog import cases, definitions, jobs
+from sqlitmus.catalog import cases, claims, definitions, jobs
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary import paths
@@ -31,6 +31,11 @@ def tools(
 def read(folder: Path) -> Catalog:
     """The catalogue of a folder that has all of its own."""
     return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")
+
+
+def published(known: Catalog = KNOWN) -> dict[str, claims.Claim]:
+    """The clone's claims, by name."""
+    return claims.read(ROOT / "scenarios/claims", known)
 
 
 def case_of(text: str, known: Catalog = KNOWN, mode: str = "quick") -> PlannedCase:

@@ -123,8 +123,8 @@ AT_MOST = {
     "longest chain of imports": 20,
     "modules with one importer": 26,
     "import lines, % of code": 7.3,
-    "imports from tests": 312,
-    "lines of tests": 32_980,
+    "imports from tests": 300,
+    "lines of tests": 32_984,
 }
 
 

@@ -5,7 +5,7 @@ import json
 from sqlitmus.cli.export import text_of
 from sqlitmus.render.html import page
 from sqlitmus.results import machines
-from sqlitmus.results.report import Report
+from tests.analysis.runs import Report
 from tests.render.printing import as_html, as_markdown, as_text, data_of
 
 FORMS = ("summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark")

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases as made, claims, plan, presets
+from sqlitmus.catalog import cases as made, plan, presets
 from sqlitmus.catalog.cases import PlannedCase, cases_of
 from sqlitmus.catalog.choose import choose, mode_of, spare_of
 from sqlitmus.catalog.plan import ASPECTS, Plan, differences, facts
 from sqlitmus.catalog.settings import AXIS, NONE, SUITE, Settings, Trying, only, read, trying
+from tests import known
 from tests.catalog.faulty import faults, plant
 from tests.known import KNOWN, ROOT, case_of
 from tests.refusals import refused
@@ -44,7 +45,7 @@ def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
 
 
 def test_each_scenario_is_in_smoke_and_in_full_or_under_load_or_in_a_claim() -> None:
-    published = claims.read(ROOT / "scenarios/claims", KNOWN).values()
+    published = known.published().values()
     claimed = {made.parse_case(case, KNOWN)[0] for claim in published for case, _ in claim.cells()}
     asked: dict[str, set[str]] = {}
     for name in ("smoke", "service", "full"):

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 
 from sqlitmus.results import machines as data
-from sqlitmus.results.report import Case, Report
 from tests.render import synthetic
+from tests.render.synthetic import Case, Report
 
 RUNNERS = ("node", "node-better-sqlite3", "bun", "rust-ffi")
 CASES = (0, 4, 5)

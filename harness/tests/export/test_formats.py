@@ -16,7 +16,6 @@ from sqlitmus.cli.export import text_of
 from sqlitmus.export import formats
 from sqlitmus.export.formats import export_of, rows
 from sqlitmus.export.model import Row, export_model, row_model
-from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.text import visible
 from tests.analysis.claims import claim_runs
 from tests.analysis.runs import analyse, case, make, noisy, plan, samples
@@ -43,9 +42,9 @@ def records(text: str) -> list[dict[str, str]]:
 def test_syncs_are_those_of_one_transaction_and_a_bound_that_is_none_is_empty(
     report: Report,
 ) -> None:
-    syncs = Syncs(transactions=4, fsync=16, fdatasync=0, bytes=1000)
     first, second, third, *_ = report.cases[4].cells
-    cells = [replace(first, syncs=syncs), replace(second, uncounted="Linux only")]
+    cells = [synthetic.durable(first, transactions=4, fsync=16, bytes=1000)]
+    cells += [replace(second, uncounted="Linux only")]
     cells += [replace(third, outcome="ok", time=Interval(1.5, nan, inf))]
     of = replace(report, cases=[replace(report.cases[4], cells=cells)])
     found = [dict(row) for row in rows("linux-x64", of)]

@@ -39,7 +39,6 @@ from sqlitmus.run.verify import context, proof
 from sqlitmus.run.verify.invocations import Attempt, Invocations
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job, Proof
-from sqlitmus.vocabulary.verdicts import Outcome
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -226,7 +225,7 @@ def describe(command: list[str], environment: dict[str, str], fingerprint: str) 
     return oracle().model_copy(update={"identity": identity})
 
 
-def fresh(*_: object) -> tuple[Outcome, str | None]:
+def fresh(*_: object) -> tuple[str, str | None]:
     """What comes of probes of a runner."""
     return "ok", None
 

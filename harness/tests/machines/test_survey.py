@@ -11,9 +11,7 @@ from hypothesis import given, strategies as st
 
 from sqlitmus.machines import report as machines
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.ranking import Contrast, Interval
-from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.runs import plan
+from tests.analysis.runs import Contrast, Interval, Verdict, plan
 from tests.machines.merged_runs import RUNNERS, Directory
 from tests.refusals import refused
 from tests.worded import headline

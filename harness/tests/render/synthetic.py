@@ -32,6 +32,7 @@ from sqlitmus.results.report import (
     Taken,
 )
 from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.verdicts import CellOutcome, Steadiness, Verdict
 
@@ -358,6 +359,11 @@ def outcome_of(number: int, name: str) -> tuple[CellOutcome, str | None]:
     if name == "bun" and number % 9 == 4:
         return "unsupported", "bun:sqlite has no such shape"
     return "ok", None
+
+
+def durable(cell: Cell, **calls: int) -> Cell:
+    """`cell` with what its transactions made durable."""
+    return replace(cell, syncs=Syncs.model_validate({"fdatasync": 0, **calls}))
 
 
 def interval(values: list[float]) -> Interval:

@@ -10,7 +10,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.render.html import drawings
 from sqlitmus.results.report import Tail, Tails
-from sqlitmus.vocabulary.detail import Syncs
 from tests.render import synthetic
 from tests.render.printing import as_html, as_markdown, as_text, cards, check_80_columns, section
 from tests.render.synthetic import Cell, Interval, Report
@@ -119,8 +118,7 @@ def told(cell: Cell) -> Cell:
     if cell.runner == "bun":
         return replace(cell, uncounted="no C compiler <found>")
     calls = {"fdatasync": 40, "fsync": 0} if cell.runner == "python" else {"fsync": 1}
-    syncs = Syncs.model_validate({"transactions": 10, "fdatasync": 0, "bytes": 312_960, **calls})
-    return replace(cell, syncs=syncs)
+    return synthetic.durable(cell, transactions=10, bytes=312_960, **calls)
 
 
 @pytest.fixture(scope="module")

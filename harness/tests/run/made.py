@@ -15,7 +15,7 @@ from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.judge import Evidence, OracleAnswer, PreparedJob, Requirements
 from sqlitmus.run.verify.proof import Failing, Files, Held
 from sqlitmus.vocabulary.contract import Description, Proof, Result, Sequence
-from sqlitmus.vocabulary.detail import bucket
+from tests.analysis.runs import bucket
 from tests.known import KNOWN
 
 NOTHING: Mapping[str, Any] = {}

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.catalog.cases import Counts
-from sqlitmus.catalog.published import Claim
 from sqlitmus.run.plan.budget import beyond, forecast, line_of, shared, shares
 from sqlitmus.run.plan.counts import Turning
 from sqlitmus.run.plan.pilot import Rehearsed, divided
 from tests.analysis.claims import claim_runs
-from tests.run.made import planned
+from tests.analysis.claims.claim_runs import Claim
+from tests.run.made import Counts, planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
 TWO = {name: ["a", "b"] for name in CELLS}

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from sqlitmus.store import file as runs
 from sqlitmus.store.file import FILE, MOST_EXTENDED, Record, Sample, Verified, extended
 from sqlitmus.store.folder import RunDirectory, free_moment, latest, name_of, point_latest
-from sqlitmus.vocabulary.detail import Detail
+from tests.analysis.runs import Detail
 from tests.fakes.small import PLAN
 from tests.machines.folders import ask, change
 from tests.refusals import refused, unfit

@@ -14,7 +14,7 @@ from sqlitmus.run.processes.process import Invocation, Laps, Timing
 from sqlitmus.vocabulary import detail, figures
 from sqlitmus.vocabulary.contract import Result
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
-from sqlitmus.vocabulary.verdicts import Verdict
+from tests.analysis.runs import Verdict
 
 PROGRAM = {"name": "x", "version": "1"}
 TIMING = Timing(wall_ns=50_000, user_ns=3000, system_ns=1000, exit_code=0)
