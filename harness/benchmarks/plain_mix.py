@@ -22,7 +22,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import quoted
-from sqlitmus.workload import file as workloads, scenarios, statements
+from sqlitmus.workload import file as workloads, parts, scenarios, statements
 
 LONGEST = 200  # queries of a round that has each as often as the file says
 PARTS = 100  # of a round, to which other weights are rounded
@@ -110,7 +110,7 @@ class Mix:
         workload = source.workload
         if workload.trace:
             raise NotFit(f"{file}: plain programs play no trace; write its queries into the file")
-        spec = scenarios.read(file, catalog).catalog.scenarios[scenarios.MIX]
+        spec = scenarios.read(file, catalog).catalog.scenarios[parts.MIX]
         fixture.forget_snapshots()
         most = (spec.warmup_operations or 0) + (spec.timed_operations or 0)
         with closing(sqlite3.connect(f"{source.database.as_uri()}?mode=ro", uri=True)) as database:

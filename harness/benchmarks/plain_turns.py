@@ -43,7 +43,7 @@ from sqlitmus.run.verify import context
 from sqlitmus.run.verify.invocations import Attempt
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import SqlitmusError
-from sqlitmus.workload.scenarios import MIX
+from sqlitmus.workload.parts import MIX
 
 RESTARTING_ROWS = 250
 WARMUP_S = 1.0  # of what reads, at least

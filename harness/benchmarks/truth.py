@@ -66,7 +66,7 @@ from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import unknown
-from sqlitmus.workload.scenarios import MIX
+from sqlitmus.workload.parts import MIX
 
 SCHEMES = {"lone": "process", "turns": "relay"}
 WRITES = [case for case, work in CASES.items() if work.startswith(("insert", "update"))]

@@ -11,17 +11,7 @@ import typer
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.published import Claim, ClaimGroup
-from sqlitmus.cli.options import (
-    Explain,
-    Format,
-    check_format,
-    finish,
-    save,
-    show,
-    tell,
-    watched,
-    with_options,
-)
+from sqlitmus.cli import options as shared
 from sqlitmus.cli.run import PlanOnly, foretell
 from sqlitmus.machine import system
 from sqlitmus.run.plan.options import Options
@@ -119,7 +109,7 @@ def _check(catalog: Catalog, tools: Tools) -> None:
         raise UsageError(f"--build: {texts}: the threading mode must be all that differs")
 
 
-@with_options(
+@shared.with_options(
     "runners mode scheme blocks time_budget_s size seed label out timeout_s fresh wait quiet"
 )
 def claims(
@@ -165,17 +155,17 @@ def claims(
             "ours. Claims say which commit.",
         ),
     ] = None,
-    format_: Format = "text",
+    format_: shared.Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
-    explain: Explain = False,
+    explain: shared.Explain = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles, definitions, published
     from sqlitmus.run import session
 
-    check_format(format_)
+    shared.check_format(format_)
     folder = paths.SCENARIOS / "claims"
     if names and names[0] == "new":
         _begin(folder, names[1:])
@@ -212,9 +202,9 @@ def claims(
     if plan:
         foretell(options, catalog, tools)
         return
-    progress = watched(options)
+    progress = shared.watched(options)
     ended = session.run(options, catalog, tools, progress)
-    finish(ended, progress, format_, all_rows=all_rows, explain=explain)
+    shared.finish(ended, progress, format_, all_rows=all_rows, explain=explain)
 
 
 def _begin(folder: Path, names: list[str]) -> None:
@@ -224,12 +214,12 @@ def _begin(folder: Path, names: list[str]) -> None:
     if len(names) != 1:
         raise UsageError("new takes one name, such as: ./just claims new my-claim")
     file = folder / file_name(names[0], [f.name for f in folder.glob("*.toml")])
-    save(TEXT, file)
-    tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
+    shared.save(TEXT, file)
+    shared.tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
 
 
 def _list(chosen: list[Claim], *, as_json: bool) -> None:
-    show(
+    shared.show(
         [
             {
                 "claim": claim.name,

@@ -18,16 +18,7 @@ from sqlitmus.catalog.plan import NAME, Plan, check_name
 from sqlitmus.machine import host
 from sqlitmus.machine.host import SYSTEMS, UNKNOWN
 from sqlitmus.results.machines import Refused
-from sqlitmus.store.file import (
-    FILE,
-    attach,
-    check_file,
-    copy_run,
-    new_folder,
-    opened,
-    parsed,
-    plan_of,
-)
+from sqlitmus.store import file as runfile
 from sqlitmus.store.folder import name_of, point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.text import one_line
@@ -107,7 +98,7 @@ def find(given: list[Given], *, partial: bool) -> Inventory:
             path = _shown(entry.folder, holder, top)
             _take(holder, path, entry.label, inventory, partial=partial)
         if not holders:
-            reason = f"holds no {FILE}, nor does a folder up to two levels below"
+            reason = f"holds no {runfile.FILE}, nor does a folder up to two levels below"
             inventory.refused.append(Refused(_shown(entry.folder, root, top), reason))
     return inventory
 
@@ -115,8 +106,8 @@ def find(given: list[Given], *, partial: bool) -> Inventory:
 def _take(folder: Path, path: str, label: str, inventory: Inventory, *, partial: bool) -> None:
     """Add the runs of a folder's file, and what a merged one refused and expected."""
     try:
-        file = check_file(folder)
-        with opened(file) as db:
+        file = runfile.check_file(folder)
+        with runfile.opened(file) as db:
             numbers = db.execute("SELECT id, name FROM run ORDER BY id").fetchall()
             earlier = merge_of(db)
             if earlier:
@@ -157,8 +148,8 @@ def merge_of(db: Connection) -> Merge | None:
         name,
         created,
         sqlitmus,
-        parsed(list[Refused], refused, "merged: refused"),
-        parsed(list[str], expected, "merged: expected"),
+        runfile.parsed(list[Refused], refused, "merged: refused"),
+        runfile.parsed(list[str], expected, "merged: expected"),
     )
 
 
@@ -230,7 +221,7 @@ def _holders(folder: Path, depth: int) -> Iterator[Path]:
             inside = {entry.name: entry for entry in entries}
     except OSError:
         return
-    if inside.keys() & {FILE, f"{FILE}-wal"}:
+    if inside.keys() & {runfile.FILE, f"{runfile.FILE}-wal"}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
@@ -374,12 +365,12 @@ def merge(
 
 def _write(target: Path, made: Merge, machines: dict[str, Run]) -> None:
     """Write the merged file."""
-    with new_folder(target) as db:
+    with runfile.new_folder(target) as db:
         for number, (name, run) in enumerate(machines.items(), start=1):
-            attach(db, run.file)
+            runfile.attach(db, run.file)
             with db:
                 db.execute("BEGIN")
-                copy_run(db, run.number, number, name, run.label, run.kind)
+                runfile.copy_run(db, run.number, number, name, run.label, run.kind)
             db.execute("DETACH other")
         texts = (json.dumps([*map(asdict, made.refused)]), json.dumps(made.expected))
         row = (made.name, made.created, made.sqlitmus, *texts)
@@ -412,13 +403,13 @@ class Merged:
 
 def merged(file: Path) -> Merged | None:
     """What a checked file says that was merged; None of one run's. Raises UsageError."""
-    with opened(file) as db:
+    with runfile.opened(file) as db:
         made = merge_of(db)
         if made is None:
             return None
         rows = db.execute("SELECT id, machine, kind, label FROM run ORDER BY id").fetchall()
         machines = [
-            MergedMachine(number, name, kind, label, plan_of(db, number))
+            MergedMachine(number, name, kind, label, runfile.plan_of(db, number))
             for number, name, kind, label in rows
         ]
     names = Counter(machine.name for machine in machines)

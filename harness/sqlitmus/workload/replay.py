@@ -17,17 +17,8 @@ from sqlitmus.machine.system import usable
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.workload import statements
+from sqlitmus.workload import parts as compiled, statements
 from sqlitmus.workload.file import Recording, Source
-from sqlitmus.workload.parts import (
-    REPLAY,
-    TIMED_REPLAY,
-    Decided,
-    Part,
-    Proof,
-    sums_held,
-    within,
-)
 from sqlitmus.workload.statements import LONGEST, Answered, NoPool, Row
 
 LEAST = 128  # requests of a replay: a p99 needs no fewer
@@ -62,10 +53,10 @@ class _Replay:
     """The parts that a recording's requests are of, and what each part's steps bind; they are made
     by `connection`, to a copy of the database, and `proofs` show what they write."""
 
-    parts: dict[str, Part]
+    parts: dict[str, compiled.Part]
     rows: dict[str, list[list[Row]]]
     connection: sqlite3.Connection
-    proofs: dict[str, Proof]
+    proofs: dict[str, compiled.Proof]
     profile: str
     workers: int
     leave: Callable[[str], None] | None
@@ -104,9 +95,9 @@ class _Replay:
             raise Refused("requests fail whichever are left out")
         requests = self._whole(requests)
         facts, answered = self._facts(requests, tries), tries[0].answered
-        yield REPLAY, self._closed(facts, requests, answered)
+        yield compiled.REPLAY, self._closed(facts, requests, answered)
         if all(request.at is not None for request in requests):
-            yield TIMED_REPLAY, self._timed(facts, requests, answered)
+            yield compiled.TIMED_REPLAY, self._timed(facts, requests, answered)
 
     def _tried(self, requests: Sequence[_Request]) -> _Tried:
         """Make these requests one after the other, and undo what they did. Raises Refused."""
@@ -126,7 +117,7 @@ class _Replay:
                 if time.monotonic() > end:
                     tried.failed |= {*requests[number + 1 :]}
                     break
-        tried.held = sums_held(connection, self.proofs)
+        tried.held = compiled.sums_held(connection, self.proofs)
         connection.execute("ROLLBACK")
         return tried
 
@@ -158,7 +149,9 @@ class _Replay:
     def _facts(self, requests: Sequence[_Request], tries: Sequence[_Tried]) -> dict[str, Any]:
         """What both scenarios have in common."""
         parts = [self.parts[name] for name in {request.query: 0 for request in requests}]
-        decided = Decided.of(self.proofs, [(tried.held, tried.affected) for tried in tries])
+        decided = compiled.Decided.of(
+            self.proofs, [(tried.held, tried.affected) for tried in tries]
+        )
         several = len(tries) > 1
         ascii_ends = all(seen.ascii_ends for of in tries[0].answered.values() for seen in of)
         notes = [f"The first {len(requests):,} requests of the trace, in their order."]
@@ -242,7 +235,7 @@ class _Replay:
             turns = [request.turn for request in requests if request.query == name]
             each = zip(part.steps, self.rows[name], answered[name], strict=True)
             bound = [_step(step, turns, rows, seen) for step, rows, seen in each]
-            mine = within(part.query.transaction, bound)
+            mine = compiled.within(part.query.transaction, bound)
             steps += mine
             groups.append(len(mine))
         workers = [request.worker for request in requests]
@@ -274,8 +267,8 @@ def _step(
 def replays(
     source: Source,
     file: Path,
-    parts: Sequence[Part],
-    proofs: Mapping[str, Proof],
+    parts: Sequence[compiled.Part],
+    proofs: Mapping[str, compiled.Proof],
     leave: Callable[[str], None] | None,
     *,
     profile: str,

@@ -8,23 +8,12 @@ from statistics import median
 
 from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
 from sqlitmus.render.document.symbols import LEADS, NONE, mark
-from sqlitmus.results.report import (
-    Block as RunBlock,
-    Broken,
-    Case,
-    Cell as Measured,
-    Fact,
-    Missing,
-    NoticeKind,
-    Report,
-    Runner,
-    Scaling,
-)
+from sqlitmus.results import report as results
 from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
 
 
-def varying(cases: Sequence[Case]) -> list[dict[str, str]]:
+def varying(cases: Sequence[results.Case]) -> list[dict[str, str]]:
     """Of each case the axes that have more than one value among those of its scenario."""
     values: dict[str, dict[str, set[str]]] = {}
     for case in cases:
@@ -38,7 +27,7 @@ def varying(cases: Sequence[Case]) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def headed(cases: Sequence[Case]) -> list[tuple[Case, doc.Head]]:
+def headed(cases: Sequence[results.Case]) -> list[tuple[results.Case, doc.Head]]:
     """Each with the head of a row about it, in order."""
     return [
         (
@@ -69,7 +58,7 @@ class Reading:
     """
 
     title: str
-    read: Callable[[RunBlock], float | None]
+    read: Callable[[results.Block], float | None]
     write: Callable[[float], str]
     least: float
     over: bool = False
@@ -85,7 +74,7 @@ READINGS = (
 )
 
 
-def conditions_section(report: Report, trust: list[str]) -> doc.Section:
+def conditions_section(report: results.Report, trust: list[str]) -> doc.Section:
     """What the run finds and its A/A control shows, then the machine over the run."""
     sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
     lead = f"One bar per block, in the order in which they were measured{sessions}."
@@ -109,7 +98,7 @@ def conditions_section(report: Report, trust: list[str]) -> doc.Section:
     )
 
 
-def _table(blocks: Sequence[RunBlock]) -> doc.Table:
+def _table(blocks: Sequence[results.Block]) -> doc.Table:
     rows = [
         doc.Row(
             doc.Head(str(block.number + 1)), [doc.Cell(written(each, block)) for each in READINGS]
@@ -121,7 +110,7 @@ def _table(blocks: Sequence[RunBlock]) -> doc.Table:
     return doc.Table("conditions", doc.Column("block", "block", "text"), columns, rows, title=title)
 
 
-def written(reading: Reading, block: RunBlock) -> str:
+def written(reading: Reading, block: results.Block) -> str:
     """A fact of a block as text."""
     value = reading.read(block)
     return UNREADABLE if value is None else reading.write(value)
@@ -139,9 +128,9 @@ RUNNERS = [
 ]
 
 
-def provenance_section(report: Report) -> doc.Section:
+def provenance_section(report: results.Report) -> doc.Section:
     """The runners with their versions, facts that differ by group, then what is alike."""
-    groups: dict[str, list[Fact]] = {}
+    groups: dict[str, list[results.Fact]] = {}
     for fact in report.provenance:
         groups.setdefault(fact.group, []).append(fact)
     names = [r.name for r in report.runners if any(r.name in f.values for f in report.provenance)]
@@ -166,14 +155,14 @@ def provenance_section(report: Report) -> doc.Section:
     )
 
 
-def _runners(runners: list[Runner]) -> Iterator[doc.Section]:
+def _runners(runners: list[results.Runner]) -> Iterator[doc.Section]:
     if runners:
         rows = [doc.Row(doc.Head(runner.name), list(_versions(runner))) for runner in runners]
         table = doc.Table("runners", doc.RUNNER, RUNNERS, rows)
         yield doc.Section("runners", "Runners", blocks=[table], detail=True)
 
 
-def _versions(runner: Runner) -> Iterator[doc.Cell]:
+def _versions(runner: results.Runner) -> Iterator[doc.Cell]:
     yield doc.Cell(runner.title, note="" if runner.role == "runner" else runner.role)
     if runner.missing:
         yield doc.Cell(runner.missing, style="na x-m", emphasis="aside")
@@ -183,7 +172,7 @@ def _versions(runner: Runner) -> Iterator[doc.Cell]:
     yield doc.Cell(runner.sqlite_version or "unknown")
 
 
-def _differ(groups: dict[str, list[Fact]], names: list[str]) -> Iterator[doc.Section]:
+def _differ(groups: dict[str, list[results.Fact]], names: list[str]) -> Iterator[doc.Section]:
     columns = [doc.Column(name, name, "text") for name in names]
     for group, facts in groups.items():
         rows = [
@@ -199,7 +188,7 @@ def _differ(groups: dict[str, list[Fact]], names: list[str]) -> Iterator[doc.Sec
             yield doc.Section(table.id, title, blocks=[table], folded=len(rows) > OPEN_FACTS)
 
 
-def _alike(groups: dict[str, list[Fact]]) -> Iterator[doc.Section]:
+def _alike(groups: dict[str, list[results.Fact]]) -> Iterator[doc.Section]:
     for group, facts in groups.items():
         same = [
             (fact.name, next(iter(fact.values.values()), "unknown"))
@@ -215,7 +204,7 @@ def _alike(groups: dict[str, list[Fact]]) -> Iterator[doc.Section]:
 # What write cells make durable: a section of a document, and the words of one case.
 
 
-def durability_section(report: Report) -> Iterator[doc.Section]:
+def durability_section(report: results.Report) -> Iterator[doc.Section]:
     """A row per write case and a column per runner that writes, if it is known of any whether its
     syncs were counted."""
     cases = [
@@ -235,7 +224,7 @@ def durability_section(report: Report) -> Iterator[doc.Section]:
         yield doc.Section("syncs", name, [LEADS["syncs"]], [table], finding=finding)
 
 
-def _synced(report: Report) -> str:
+def _synced(report: results.Report) -> str:
     """In how many cases runners sync differently, to a hundredth of a sync, or how often."""
     cases = [
         [cell.syncs.per_transaction for cell in case.cells if cell.syncs] for case in report.cases
@@ -250,13 +239,13 @@ def _synced(report: Report) -> str:
     return f"{' to '.join(ends)}, alike in all runners"
 
 
-def in_words(case: Case) -> str:
+def in_words(case: results.Case) -> str:
     """`4 fsync, 31.3 kB per transaction: node and bun; …`; nothing where nothing is known."""
     texts = {cell.runner: durability(cell.syncs, cell.uncounted) for cell in case.cells}
     return by_value({runner: text for runner, text in texts.items() if text})
 
 
-def _cell(cell: Measured | None) -> doc.Cell:
+def _cell(cell: results.Cell | None) -> doc.Cell:
     if cell is None:
         return NONE
     if cell.syncs is None:
@@ -270,7 +259,7 @@ def _cell(cell: Measured | None) -> doc.Cell:
 CASES = "Each opens to its times, statements, settings, proof of equal work and command."
 
 
-def detail_sections(report: Report, trust: list[str]) -> list[doc.Section]:
+def detail_sections(report: results.Report, trust: list[str]) -> list[doc.Section]:
     """In the order in which a reader goes deeper; `trust` is what the report says of its noise."""
     cases = doc.Chart("cases", report)
     method = doc.Section(
@@ -291,7 +280,7 @@ def detail_sections(report: Report, trust: list[str]) -> list[doc.Section]:
     ]
 
 
-def scaling(report: Report) -> Iterator[doc.Section]:
+def scaling(report: results.Report) -> Iterator[doc.Section]:
     """Each parallel scenario that has points: curves, and the same numbers as a table."""
     below = [
         doc.Section(
@@ -308,7 +297,7 @@ def scaling(report: Report) -> Iterator[doc.Section]:
         yield doc.Section(*opening, sections=below, detail=True, nav="Scaling", finding=finding)
 
 
-def _scaled(report: Report) -> str:
+def _scaled(report: results.Report) -> str:
     """The most operations per second over those of the fewest workers, and whose."""
     gains = [
         (point.rate.value / curve.points[0].rate.value, point.workers, curve.runner)
@@ -320,7 +309,7 @@ def _scaled(report: Report) -> str:
     return f"at most {most:.2g}× ({runner}, {counted(workers, 'worker')})"
 
 
-def _rates(item: Scaling, number: int) -> doc.Table:
+def _rates(item: results.Scaling, number: int) -> doc.Table:
     workers = sorted({point.workers for curve in item.curves for point in curve.points})
     rows: list[doc.Row] = []
     for curve in item.curves:
@@ -333,7 +322,7 @@ def _rates(item: Scaling, number: int) -> doc.Table:
     return doc.Table(f"scaling-{number}", doc.RUNNER, columns, rows, title=title)
 
 
-def overhead(report: Report) -> Iterator[doc.Section]:
+def overhead(report: results.Report) -> Iterator[doc.Section]:
     """By group, what each runner takes over the floor."""
     have = {c.runner for case in report.cases for c in case.cells if c.overhead}
     runners = [r.name for r in report.runners if r.name in have and r.name != report.floor]
@@ -358,7 +347,7 @@ def overhead(report: Report) -> Iterator[doc.Section]:
         yield doc.Section(*opening, sections=below, detail=True, nav="Overhead", finding=finding)
 
 
-def _added(report: Report) -> str:
+def _added(report: results.Report) -> str:
     """The runners that add the least and the most to the floor's time, in their median case."""
     shares: dict[str, list[float]] = {}
     for case in report.cases:
@@ -371,7 +360,7 @@ def _added(report: Report) -> str:
     return ", ".join(f"{name} {100 * middle[name]:+.0f} %".replace("-", fmt.MINUS) for name in ends)
 
 
-def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[doc.Cell]:
+def _over_floor(case: results.Case, floor: str | None, runners: list[str]) -> Iterator[doc.Cell]:
     """The floor's time, then each runner's time above it; nothing where no runner has one."""
     cells = {cell.runner: cell for cell in case.cells}
     base = cells.get(floor or "")
@@ -383,7 +372,7 @@ def _over_floor(case: Case, floor: str | None, runners: list[str]) -> Iterator[d
     yield from (above(cells.get(name), top) for name in runners)
 
 
-def above(cell: Measured | None, top: float) -> doc.Cell:
+def above(cell: results.Cell | None, top: float) -> doc.Cell:
     """Time above the floor, with a bar whose full length is `top`, in ns; a negative one has no
     length but keeps its number."""
     if cell is None or cell.overhead is None:
@@ -403,7 +392,7 @@ def above(cell: Measured | None, top: float) -> doc.Cell:
 
 
 # What to know about figures that hold.
-NOTES: frozenset[NoticeKind] = frozenset({
+NOTES: frozenset[results.NoticeKind] = frozenset({
     *("settled", "shared", "left out", "flat", "sqlite", "journal", "cores unknown"),
     *("oversubscribed", "plans", "not warm", "not steady", "warming up", "governor"),
 })  # fmt: skip
@@ -413,7 +402,7 @@ MACHINE = 6
 
 
 def document(
-    report: Report,
+    report: results.Report,
     facts: list[tuple[str, str]],
     sections: list[doc.Section],
     reading: list[doc.Block],
@@ -422,7 +411,7 @@ def document(
     """The report around the `sections` of its kind; `reading` says how to read them, `finding` what
     came out, where no sentence of the headline alone does."""
     trust = list(sentences.trust(report))
-    amiss = [each for each in report.headline if isinstance(each, Broken | Missing)]
+    amiss = [each for each in report.headline if isinstance(each, results.Broken | results.Missing)]
     others = [sentences.statement(each) for each in report.headline if each not in amiss]
     done, planned = report.blocks_complete, report.blocks_planned
     blocks = counted(done, "block") if done == planned else f"{done} of {planned} blocks"
@@ -462,14 +451,14 @@ def document(
     )
 
 
-def verdicts(report: Report, figure: str, count: int | None = None) -> list[doc.Block]:
+def verdicts(report: results.Report, figure: str, count: int | None = None) -> list[doc.Block]:
     """The verdicts' symbols, what a `figure` is, and how verdicts were corrected, of which there
     are `count` where they are not those within cases."""
     text = f"{figure}; brackets are 95 % intervals. {symbols.correction(report, count)}"
     return [doc.Legend(symbols.verdicts()), doc.Paragraph(text, "dim")]
 
 
-def _problems(report: Report) -> Iterator[doc.Section]:
+def _problems(report: results.Report) -> Iterator[doc.Section]:
     """Cells that answered wrongly or failed, and runners that are not here."""
     rows = [
         doc.Row(

@@ -11,25 +11,8 @@ from typing import Any
 
 from sqlitmus.render.document import decision, format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
-from sqlitmus.results import recommendation
+from sqlitmus.results import recommendation, report as results
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.report import (
-    Agreed,
-    Broken,
-    CanarySummary,
-    ClaimOutcomes,
-    Contradicted,
-    FewBlocks,
-    Group,
-    Holding,
-    Missing,
-    NoOrder,
-    Notice,
-    Recorded,
-    Report,
-    Statement,
-    Unpaired,
-)
 from sqlitmus.vocabulary.text import by_value, counted, listed, some
 from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
@@ -124,7 +107,7 @@ class _Wording(Formatter):
         return format(value, format_spec)
 
 
-def notice(about: Notice) -> str:
+def notice(about: results.Notice) -> str:
     """One notice as a sentence or more."""
     more = {"number": len(about.names), "percent": 100 * about.level}
     text = _Wording().vformat(NOTICES[about.kind], (), {**asdict(about), **more})
@@ -149,44 +132,44 @@ def ended(text: str) -> str:
     return text.rstrip(".") + "."
 
 
-def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
+def statement(about: results.Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
     """One sentence of a headline."""
     match about:
-        case Broken():
+        case results.Broken():
             return (
                 f"{about.runner} {PROBLEMS[about.outcome]} in {len(about.cases)} of "
                 f"{counted(about.of, 'case')} ({some(about.cases)}): no times are given for these."
             )
-        case Missing():
+        case results.Missing():
             return ended(f"{about.runner} is missing: {about.reason}")
-        case FewBlocks():
+        case results.FewBlocks():
             return (
                 f"With {counted(about.blocks, 'complete block')} this run gives no verdicts: "
                 f"they need at least {about.least} blocks."
             )
-        case Group():
+        case results.Group():
             return group(about)
-        case NoOrder():
+        case results.NoOrder():
             return {
                 "controls": "Only controls were measured; they choose no runtime.",
                 "no two": "No two runners can be compared in what was measured.",
                 "nothing": "Nothing was measured.",
             }[about.measured]
-        case ClaimOutcomes():
+        case results.ClaimOutcomes():
             rows = sum(about.counts.values())
             figures = f"{counted(rows, 'figure')} {'decides' if rows == 1 else 'decide'}"
             claims = counted(about.claims, "published claim")
             return ended(f"{figures} {claims}: {outcome(about.counts)}")
-        case Unpaired():
+        case results.Unpaired():
             return unpaired(about)
-        case Holding():
+        case results.Holding():
             return holding(about)
-        case Agreed():
+        case results.Agreed():
             return agreed(about)
-        case Contradicted():
+        case results.Contradicted():
             pairs = [f"{runner} in {case}" for runner, case in about.pairs]
             return f"It depends on the machine: {some(pairs)}."
-        case Recorded():
+        case results.Recorded():
             return about.text
         case recommendation.Recommendation():
             return " ".join(decision.workload_sentences(about))
@@ -196,7 +179,7 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
             return " ".join(sentences(about))
 
 
-def group(ordered: Group) -> str:
+def group(ordered: results.Group) -> str:
     """The order of a group; each of its runners is named."""
     order = ordered.ranking
     out = [left_out(excluded, some(excluded.cases)) for excluded in order.excluded]
@@ -204,7 +187,7 @@ def group(ordered: Group) -> str:
     return f"{capital(ordered.group)} ({cases}): {' '.join([*say(order), *out])}"
 
 
-def so_far(report: Report) -> str:
+def so_far(report: results.Report) -> str:
     """Where a run stands, in a line: who is ahead or, until there are verdicts, what each takes."""
     block = f"block {report.blocks_complete} of {report.blocks_planned}"
     decided = next(
@@ -217,7 +200,7 @@ def so_far(report: Report) -> str:
     )
     choice = decided.choices[0] if isinstance(decided, recommendation.Weighed) else decided
     amounts = decision.amounts(choice) if choice and choice.costs else None
-    if any(isinstance(about, FewBlocks) for about in report.headline):
+    if any(isinstance(about, results.FewBlocks) for about in report.headline):
         amounts = amounts or _means(report)
         takes = listed([f"{name} {text}" for name, text in amounts.texts.items()])
         return f"{block}, still open: {takes}{amounts.per}"
@@ -225,7 +208,7 @@ def so_far(report: Report) -> str:
     return f"{block}: {' '.join(ranked or map(statement, report.headline))}"
 
 
-def _means(report: Report) -> Amounts:
+def _means(report: results.Report) -> Amounts:
     """The geometric mean of each runner's times over the cases that all of them completed."""
     times = [{c.runner: c.time.value for c in case.cells if c.time} for case in report.cases]
     names = {name for row in times for name in row}
@@ -236,7 +219,7 @@ def _means(report: Report) -> Amounts:
     return Amounts(texts, per if whole else "no case has a time of every runner")
 
 
-def definition(report: Report) -> str:
+def definition(report: results.Report) -> str:
     """What a time is, and what others took meanwhile; nothing in a report without such times."""
     if all(case.metric != "steady" for case in report.cases):
         return ""
@@ -262,7 +245,7 @@ def outcome(counts: Mapping[ClaimWord, int]) -> str:
     return ", ".join(f"{number} {word.short}" for word, number in counts.items())
 
 
-def unpaired(runs: Unpaired) -> str:
+def unpaired(runs: results.Unpaired) -> str:
     """How two runs could be compared that shared no blocks."""
     if runs.controls:
         return (
@@ -278,7 +261,7 @@ def unpaired(runs: Unpaired) -> str:
     )
 
 
-def holding(machines: Holding) -> str:
+def holding(machines: results.Holding) -> str:
     """What holds on the machines, and what does not."""
     if not machines.of:
         return "There is no comparison that could hold or not."
@@ -290,7 +273,7 @@ def holding(machines: Holding) -> str:
     return f"Of {counted(machines.of, 'comparison')} with {machines.reference}, {listed(parts)}."
 
 
-def agreed(group: Agreed) -> str:
+def agreed(group: results.Agreed) -> str:
     """In how many cases of a group each runner is faster, slower or equivalent on most machines."""
     parts = [
         f"{runner} is {listed([f'{s} in {sides[s]}' for s in SIDES if sides.get(s)])}"
@@ -300,7 +283,7 @@ def agreed(group: Agreed) -> str:
     return f"{capital(group.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
 
 
-def trust(report: Report) -> Iterator[str]:
+def trust(report: results.Report) -> Iterator[str]:
     """Which differences the run finds, and what its A/A control showed."""
     if report.detectable:
         middle, *ends = map(fmt.percent, report.detectable)
@@ -313,7 +296,7 @@ def trust(report: Report) -> Iterator[str]:
         yield control(report.canary)
 
 
-def control(summary: CanarySummary) -> str:
+def control(summary: results.CanarySummary) -> str:
     """What comparing the reference with itself showed."""
     runner = summary.runner or "the runner that a case's figures are about"
     if summary.furthest is None:
