@@ -118,7 +118,7 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
     "modules": 150,
-    "lines": 38_073,
+    "lines": 38_075,
     "lines of a module, most": 600,
     "longest chain of imports": 20,
     "modules with one importer": 26,

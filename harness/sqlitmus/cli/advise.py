@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli import options as shared
+from sqlitmus.cli import options as command
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
 
 
-@shared.with_options(
+@command.with_options(
     "blocks time_budget_s scheme seed label out timeout_s fresh wait quiet", time_budget_s="270s"
 )
 def advise(
@@ -34,19 +34,19 @@ def advise(
     ] = None,
     *,
     options: Options,
-    format_: shared.Format = "text",
-    explain: shared.Explain = False,
+    format_: command.Format = "text",
+    explain: command.Explain = False,
 ) -> None:
     """Try SQLite's settings on this machine, one at a time and together, and say what each does."""
     from sqlitmus.catalog import definitions, fixture, settings as settingfile
     from sqlitmus.run import session
     from sqlitmus.workload.scenarios import tried
 
-    shared.check_format(format_)
+    command.check_format(format_)
     catalog = definitions.load()
     if runner not in catalog.runners:
         raise UsageError(unknown("runner", runner, catalog.runners))
-    progress = shared.watched(options)
+    progress = command.watched(options)
     trying, planned = tried(
         settingfile.only(settingfile.read(), settings or []),
         *(catalog, runner, workload, progress.insist),
@@ -61,10 +61,10 @@ def advise(
         workload=planned,
         runners=[runner],
         margin=trying.advice.settings.margin,
-        label=options.label or shared.as_label(f"advise-{runner}"),
+        label=options.label or command.as_label(f"advise-{runner}"),
     )
     try:
         ended = session.run(options, trying.catalog, paths.tools(), progress)
     finally:
         fixture.forget_snapshots()
-    shared.finish(ended, progress, format_, explain=explain)
+    command.finish(ended, progress, format_, explain=explain)

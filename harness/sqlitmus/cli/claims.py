@@ -11,7 +11,7 @@ import typer
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.published import Claim, ClaimGroup
-from sqlitmus.cli import options as shared
+from sqlitmus.cli import options as command
 from sqlitmus.cli.run import PlanOnly, foretell
 from sqlitmus.machine import system
 from sqlitmus.run.plan.options import Options
@@ -109,7 +109,7 @@ def _check(catalog: Catalog, tools: Tools) -> None:
         raise UsageError(f"--build: {texts}: the threading mode must be all that differs")
 
 
-@shared.with_options(
+@command.with_options(
     "runners mode scheme blocks time_budget_s size seed label out timeout_s fresh wait quiet"
 )
 def claims(
@@ -155,17 +155,17 @@ def claims(
             "ours. Claims say which commit.",
         ),
     ] = None,
-    format_: shared.Format = "text",
+    format_: command.Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
-    explain: shared.Explain = False,
+    explain: command.Explain = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles, definitions, published
     from sqlitmus.run import session
 
-    shared.check_format(format_)
+    command.check_format(format_)
     folder = paths.SCENARIOS / "claims"
     if names and names[0] == "new":
         _begin(folder, names[1:])
@@ -202,9 +202,9 @@ def claims(
     if plan:
         foretell(options, catalog, tools)
         return
-    progress = shared.watched(options)
+    progress = command.watched(options)
     ended = session.run(options, catalog, tools, progress)
-    shared.finish(ended, progress, format_, all_rows=all_rows, explain=explain)
+    command.finish(ended, progress, format_, all_rows=all_rows, explain=explain)
 
 
 def _begin(folder: Path, names: list[str]) -> None:
@@ -214,12 +214,12 @@ def _begin(folder: Path, names: list[str]) -> None:
     if len(names) != 1:
         raise UsageError("new takes one name, such as: ./just claims new my-claim")
     file = folder / file_name(names[0], [f.name for f in folder.glob("*.toml")])
-    shared.save(TEXT, file)
-    shared.tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
+    command.save(TEXT, file)
+    command.tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
 
 
 def _list(chosen: list[Claim], *, as_json: bool) -> None:
-    shared.show(
+    command.show(
         [
             {
                 "claim": claim.name,

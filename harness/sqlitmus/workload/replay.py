@@ -17,7 +17,7 @@ from sqlitmus.machine.system import usable
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted
-from sqlitmus.workload import parts as compiled, statements
+from sqlitmus.workload import parts as query_parts, statements
 from sqlitmus.workload.file import Recording, Source
 from sqlitmus.workload.statements import LONGEST, Answered, NoPool, Row
 
@@ -53,10 +53,10 @@ class _Replay:
     """The parts that a recording's requests are of, and what each part's steps bind; they are made
     by `connection`, to a copy of the database, and `proofs` show what they write."""
 
-    parts: dict[str, compiled.Part]
+    parts: dict[str, query_parts.Part]
     rows: dict[str, list[list[Row]]]
     connection: sqlite3.Connection
-    proofs: dict[str, compiled.Proof]
+    proofs: dict[str, query_parts.Proof]
     profile: str
     workers: int
     leave: Callable[[str], None] | None
@@ -95,9 +95,9 @@ class _Replay:
             raise Refused("requests fail whichever are left out")
         requests = self._whole(requests)
         facts, answered = self._facts(requests, tries), tries[0].answered
-        yield compiled.REPLAY, self._closed(facts, requests, answered)
+        yield query_parts.REPLAY, self._closed(facts, requests, answered)
         if all(request.at is not None for request in requests):
-            yield compiled.TIMED_REPLAY, self._timed(facts, requests, answered)
+            yield query_parts.TIMED_REPLAY, self._timed(facts, requests, answered)
 
     def _tried(self, requests: Sequence[_Request]) -> _Tried:
         """Make these requests one after the other, and undo what they did. Raises Refused."""
@@ -117,7 +117,7 @@ class _Replay:
                 if time.monotonic() > end:
                     tried.failed |= {*requests[number + 1 :]}
                     break
-        tried.held = compiled.sums_held(connection, self.proofs)
+        tried.held = query_parts.sums_held(connection, self.proofs)
         connection.execute("ROLLBACK")
         return tried
 
@@ -149,7 +149,7 @@ class _Replay:
     def _facts(self, requests: Sequence[_Request], tries: Sequence[_Tried]) -> dict[str, Any]:
         """What both scenarios have in common."""
         parts = [self.parts[name] for name in {request.query: 0 for request in requests}]
-        decided = compiled.Decided.of(
+        decided = query_parts.Decided.of(
             self.proofs, [(tried.held, tried.affected) for tried in tries]
         )
         several = len(tries) > 1
@@ -235,7 +235,7 @@ class _Replay:
             turns = [request.turn for request in requests if request.query == name]
             each = zip(part.steps, self.rows[name], answered[name], strict=True)
             bound = [_step(step, turns, rows, seen) for step, rows, seen in each]
-            mine = compiled.within(part.query.transaction, bound)
+            mine = query_parts.within(part.query.transaction, bound)
             steps += mine
             groups.append(len(mine))
         workers = [request.worker for request in requests]
@@ -267,8 +267,8 @@ def _step(
 def replays(
     source: Source,
     file: Path,
-    parts: Sequence[compiled.Part],
-    proofs: Mapping[str, compiled.Proof],
+    parts: Sequence[query_parts.Part],
+    proofs: Mapping[str, query_parts.Proof],
     leave: Callable[[str], None] | None,
     *,
     profile: str,

@@ -20,7 +20,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.pragmas import normal_pragma
 from sqlitmus.vocabulary.text import listed
-from sqlitmus.workload import parts as compiled, statements
+from sqlitmus.workload import parts as query_parts, statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload, read as read_file
 from sqlitmus.workload.replay import replays
@@ -49,7 +49,7 @@ def latency_scenarios(source: Source, mix: Scenario, most: int | None) -> dict[s
     """
     made: dict[str, Scenario] = {}
     workers = source.workload.workers
-    for number, (name, rate) in enumerate(compiled.paced(source.workload).items()):
+    for number, (name, rate) in enumerate(query_parts.paced(source.workload).items()):
         rounds = rate and rate / mix.per_operation
         if rounds and rounds * LONGEST_S < LEAST:
             raise source.wrong(
@@ -131,20 +131,20 @@ def catalogue(
     left_out: list[str] = []
     name, profile = source.profile(catalog)
     keys = _checks_keys(dict(profile.pragmas))
-    parts, every = compiled.parts_of(source, copy.file, leave and left_out.append, keys=keys)
+    parts, every = query_parts.parts_of(source, copy.file, leave and left_out.append, keys=keys)
     if leave:
         for words in left_out:
             leave(words)
     written = _writing(copy, parts, dict(profile.pragmas))
     scenarios = {part.name: _alone(part, name, written[part.name]) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
-    scenarios |= {compiled.START: _start(first, name)}
+    scenarios |= {query_parts.START: _start(first, name)}
     mix = _mix(parts, name, source.workload.workers, written)
     if source.workload.workers > 1 and mix.writes:
         mix = _of_several_writers(mix, copy.file, parts, keys=keys)
     if len(parts) > 1:
-        scenarios[compiled.MIX] = mix
-    whole = compiled.MIX if compiled.MIX in scenarios else first.name
+        scenarios[query_parts.MIX] = mix
+    whole = query_parts.MIX if query_parts.MIX in scenarios else first.name
     notes = [*scenarios[whole].notes, *left_out]
     scenarios[whole] = scenarios[whole].model_copy(update={"notes": notes})
     scenarios |= latency_scenarios(source, mix, _most(parts))
@@ -234,7 +234,7 @@ _UNSYNCED = ("NORMAL", "OFF", "0", "1")  # of a write-ahead log, values of PRAGM
 
 
 def _writing(
-    copy: Snapshot, parts: Sequence[compiled.Part], pragmas: Mapping[str, str | int]
+    copy: Snapshot, parts: Sequence[query_parts.Part], pragmas: Mapping[str, str | int]
 ) -> dict[str, Writing]:
     """What each query writes with `pragmas`, by name."""
     journal = str(pragmas.get("journal_mode", copy.about.journal_mode)).lower()
@@ -254,7 +254,7 @@ def _writing(
     }
 
 
-def _alone(part: compiled.Part, profile: str, writing: Writing) -> Scenario:
+def _alone(part: query_parts.Part, profile: str, writing: Writing) -> Scenario:
     """One query by itself, in one thread."""
     return _scenario(
         title=part.name,
@@ -273,10 +273,10 @@ def _alone(part: compiled.Part, profile: str, writing: Writing) -> Scenario:
 
 
 def _mix(
-    parts: Sequence[compiled.Part], profile: str, workers: int, writing: Mapping[str, Writing]
+    parts: Sequence[query_parts.Part], profile: str, workers: int, writing: Mapping[str, Writing]
 ) -> Scenario:
     """All queries, one after the other by weight, in one thread and in `workers` of them."""
-    pairs = compiled.in_a_round(parts)
+    pairs = query_parts.in_a_round(parts)
     most = [part.most // count for part, count in pairs if part.most]
     queries = sum(count for _, count in pairs)
     instructions = sum(part.instructions * count for part, count in pairs)
@@ -302,26 +302,26 @@ def _mix(
     )
 
 
-def _most(parts: Sequence[compiled.Part]) -> int | None:
+def _most(parts: Sequence[query_parts.Part]) -> int | None:
     """Rounds of the mix that a process can do, None where all that is written is undone."""
     if not any(part.lasting for part in parts):
         return None
     # each of several times in a round has a power of two of the rows
     return min(
-        _power(part.most // count) for part, count in compiled.in_a_round(parts) if part.most
+        _power(part.most // count) for part, count in query_parts.in_a_round(parts) if part.most
     )
 
 
 def _of_several_writers(
-    mix: Scenario, file: Path, parts: Sequence[compiled.Part], *, keys: bool
+    mix: Scenario, file: Path, parts: Sequence[query_parts.Part], *, keys: bool
 ) -> Scenario:
     """`mix` without what the order of its workers decides."""
     proofs = _proofs(parts)
-    decided = compiled.decided_by_order(file, mix, proofs, keys=keys)
+    decided = query_parts.decided_by_order(file, mix, proofs, keys=keys)
     return mix.model_copy(update=decided.changes(proofs, mix.notes))
 
 
-def _proofs(parts: Iterable[compiled.Part]) -> dict[str, compiled.Proof]:
+def _proofs(parts: Iterable[query_parts.Part]) -> dict[str, query_parts.Proof]:
     """By table, in order of name."""
     each = [(table, of) for part in parts for table, of in part.proofs.items()]
     # of several the one of fewer sums: what a part writes may not be foreseen
@@ -329,7 +329,7 @@ def _proofs(parts: Iterable[compiled.Part]) -> dict[str, compiled.Proof]:
     return dict(each)
 
 
-def _repeated(part: compiled.Part, count: int) -> list[ScenarioStep]:
+def _repeated(part: query_parts.Part, count: int) -> list[ScenarioStep]:
     """The steps of a query that comes `count` times in an operation of the mix.
 
     One statement without a transaction is repeated. Of others each time has steps of its own, which
@@ -345,11 +345,11 @@ def _repeated(part: compiled.Part, count: int) -> list[ScenarioStep]:
             step.model_copy(update={"given": statements.share(step.given, number, count)})
             for step in part.steps
         ]
-        steps += compiled.within(kind, mine)
+        steps += query_parts.within(kind, mine)
     return steps
 
 
-def _start(first: compiled.Part, profile: str) -> Scenario:
+def _start(first: query_parts.Part, profile: str) -> Scenario:
     """From the start of a process to the first query's first answer."""
     step = first.steps[0]
     return _scenario(
@@ -367,7 +367,7 @@ def _start(first: compiled.Part, profile: str) -> Scenario:
 
 def _scenario(
     *,
-    parts: Sequence[compiled.Part],
+    parts: Sequence[query_parts.Part],
     profile: str,
     operations: int,
     workers: Sequence[str] = (),
@@ -384,7 +384,7 @@ def _scenario(
         for table, actions in part.written.items():
             written.setdefault(table, set()).update(actions)
     if most and any(part.lasting for part in parts):
-        operations = min(operations, most // compiled.LEAST_TIMES)
+        operations = min(operations, most // query_parts.LEAST_TIMES)
     reset = list(dict.fromkeys(sql for part in parts for sql in part.reset))
     work = None
     if written and writing:
@@ -455,13 +455,13 @@ def _period(share: float) -> int:
 
 
 def _short_of_rows(
-    pairs: Sequence[tuple[compiled.Part, int]], instructions: float, writing: Writing
+    pairs: Sequence[tuple[query_parts.Part, int]], instructions: float, writing: Writing
 ) -> list[str]:
     """What the report says where more rows of parameters would let checkpoints be timed."""
     rounds = 7 * _period(writing.share) // 2 if writing.share and not writing.syncs else 0
     if not 0 < rounds * instructions <= HEAVIEST:
         return []
-    few = compiled.rows_wanting(pairs, rounds)
+    few = query_parts.rows_wanting(pairs, rounds)
     return [f"Two checkpoints would be timed if {listed(few)}."] if few else []
 
 
@@ -481,7 +481,7 @@ ALONE = 3  # copies beside one for each runner: its canary's, one for processes 
 
 def _shares(workload: Workload) -> dict[str, float]:
     """Each query's share of the mix, as that is measured: in whole parts."""
-    counts = compiled.shares([query.weight for query in workload.query.values()])
+    counts = query_parts.shares([query.weight for query in workload.query.values()])
     return {name: n / sum(counts) for name, n in zip(workload.query, counts, strict=True)}
 
 
@@ -535,8 +535,8 @@ def read(
         writing=writing,
         workers=workload.workers,
         sample=sample,
-        paced=compiled.paced(workload),
-        round=sum(compiled.shares([query.weight for query in measured.values()])),
+        paced=query_parts.paced(workload),
+        round=sum(query_parts.shares([query.weight for query in measured.values()])),
     )
     return Ready(
         whole,

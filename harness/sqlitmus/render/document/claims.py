@@ -7,7 +7,7 @@ from math import log
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt, model as doc, parts, sentences, symbols
-from sqlitmus.results import claims as claimed
+from sqlitmus.results import claims as claim_data
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted
@@ -20,7 +20,7 @@ FOLD = 10
 APART = 1.02
 
 
-def rows_of(ident: str, group: claimed.Group, links: Mapping[str, str]) -> doc.Section:
+def rows_of(ident: str, group: claim_data.Group, links: Mapping[str, str]) -> doc.Section:
     """The rows of a group, with the `links` to cases by id; of many, those that decide nothing are
     folded."""
     many = len(group.rows) > FOLD
@@ -45,11 +45,11 @@ def rows_of(ident: str, group: claimed.Group, links: Mapping[str, str]) -> doc.S
     return doc.Section(ident, group.title, [measured(group)], [doc.Chart("forest", group), table])
 
 
-def _has_theirs(group: claimed.Group) -> bool:
+def _has_theirs(group: claim_data.Group) -> bool:
     return any(row.theirs or row.no_theirs for row in group.rows)
 
 
-def row_of(row: claimed.Row, group: claimed.Group, links: Mapping[str, str]) -> doc.Row:
+def row_of(row: claim_data.Row, group: claim_data.Group, links: Mapping[str, str]) -> doc.Row:
     """A row of a group: a ratio or a difference, and what was published."""
     word = row.verdict
     text = word or (f"no {group.compare} was published" if row.figure else "not measured")
@@ -74,7 +74,7 @@ def row_of(row: claimed.Row, group: claimed.Group, links: Mapping[str, str]) -> 
     )
 
 
-def published(row: claimed.Row) -> doc.Cell:
+def published(row: claim_data.Row) -> doc.Cell:
     """The published figure, `2.40×`, `at least 2.00×`, `3 to 6×`, and what the publication said."""
     text = ""
     if row.published is not None:
@@ -85,25 +85,25 @@ def published(row: claimed.Row) -> doc.Cell:
     return doc.Cell(text, note=row.said, value=row.published)
 
 
-def here(row: claimed.Row) -> doc.Cell:
+def here(row: claim_data.Row) -> doc.Cell:
     """The ratio or difference that was measured."""
     if row.figure is None:
         return doc.Cell(NONE)
     return doc.Cell(*_written(row, row.figure), emphasis="strong", value=row.figure)
 
 
-def theirs(row: claimed.Row) -> doc.Cell:
+def theirs(row: claim_data.Row) -> doc.Cell:
     """What the authors' own programs gave here, or why nothing."""
     if row.theirs is None:
         return doc.Cell(row.no_theirs or NONE, style="na")
     return doc.Cell(*fmt.ratio(row.theirs), value=row.theirs)
 
 
-def _written(row: claimed.Row, figure: Interval) -> tuple[str, str]:
+def _written(row: claim_data.Row, figure: Interval) -> tuple[str, str]:
     return fmt.time(figure) if row.saves else fmt.ratio(figure)
 
 
-def same_size(row: claimed.Row) -> str:
+def same_size(row: claim_data.Row) -> str:
     """What counts as the published figure; and what another machine may make of it."""
     if row.same is None:
         return ""
@@ -113,14 +113,14 @@ def same_size(row: claimed.Row) -> str:
     return text
 
 
-def _band(row: claimed.Row, band: claimed.Band) -> str:
+def _band(row: claim_data.Row, band: claim_data.Band) -> str:
     low, high = (
         "" if end is None else fmt.duration(end) if row.saves else f"{end:.3g}" for end in band
     )
     return f"{low} to {high}" if high else f"{low} or more"
 
 
-def times(row: claimed.Row, group: claimed.Group) -> doc.Cell:
+def times(row: claim_data.Row, group: claim_data.Group) -> doc.Cell:
     """Both medians; with their own ratio where it is not that of the row."""
     if row.base_time is None or row.new_time is None:
         return doc.Cell()
@@ -136,7 +136,7 @@ def times(row: claimed.Row, group: claimed.Group) -> doc.Cell:
     return doc.Cell(both, note=f"ratio of these medians: {ratio}")
 
 
-def tally(rows: Sequence[claimed.Row]) -> str:
+def tally(rows: Sequence[claim_data.Row]) -> str:
     """`41 rows: 38 reproduced, 3 not resolved`; a measurement that is shown twice counts once."""
     counts = Counter(row.verdict for row in rows if row.verdict and not row.repeats)
     parts = [f"{counts[word]} {word}" for word in ClaimWord if counts[word]]
@@ -146,7 +146,7 @@ def tally(rows: Sequence[claimed.Row]) -> str:
     return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
 
 
-def measured(group: claimed.Group) -> str:
+def measured(group: claim_data.Group) -> str:
     """What is compared, of what: `median latency per operation`."""
     if group.metric == "file":
         return METRICS[group.metric]
@@ -163,8 +163,8 @@ Figure = tuple[str, Callable[[T], str]]
 
 
 def cells_of(
-    claim: claimed.Claim,
-    data: claimed.Ranking | claimed.Threads | claimed.Histograms,
+    claim: claim_data.Claim,
+    data: claim_data.Ranking | claim_data.Threads | claim_data.Histograms,
     lead: str,
     table: doc.Table,
     *charts: doc.Chart,
@@ -178,7 +178,7 @@ def cells_of(
     )
 
 
-def ranking(ranked: claimed.Ranking) -> doc.Table:
+def ranking(ranked: claim_data.Ranking) -> doc.Table:
     """Fastest first; only columns that any cell has a figure for, and no file that all share."""
     figures = _filled(_COLUMNS, ranked.places)
     if len({place.file for place in ranked.places}) > 1:
@@ -193,7 +193,7 @@ def ranking(ranked: claimed.Ranking) -> doc.Table:
     return _table("cell", ["runner", *(title for title, _ in figures)], rows)
 
 
-def threads(scaled: claimed.Threads) -> doc.Table:
+def threads(scaled: claim_data.Threads) -> doc.Table:
     """A row for each option and number of threads; only columns that any of them has."""
     points = [(line.label, point) for line in scaled.lines for point in line.points]
     figures = _filled(_LOAD, [point for _, point in points])
@@ -215,7 +215,7 @@ def threads(scaled: claimed.Threads) -> doc.Table:
     return _table("option", ["threads", value, *(title for title, _ in figures)], rows)
 
 
-def ends(ranked: claimed.Ranking) -> str:
+def ends(ranked: claim_data.Ranking) -> str:
     """Which cell measured the least and which the most, as a sentence; "" for fewer than two."""
     if len(ranked.times) < 2:
         return ""
@@ -231,7 +231,7 @@ def ends(ranked: claimed.Ranking) -> str:
     )
 
 
-def histograms(drawn: claimed.Histograms) -> doc.Table:
+def histograms(drawn: claim_data.Histograms) -> doc.Table:
     """Each cell's number of operations and their quantiles."""
     rows: list[doc.Row] = []
     for cell in drawn.cells:
@@ -279,12 +279,12 @@ def _filled(columns: Sequence[Figure[T]], lines: Sequence[T]) -> list[Figure[T]]
     return [(title, read) for title, read in columns if any(map(read, lines))]
 
 
-_LOAD: tuple[Figure[claimed.Place | claimed.ThreadPoint], ...] = (
+_LOAD: tuple[Figure[claim_data.Place | claim_data.ThreadPoint], ...] = (
     ("CPU, per operation", lambda p: fmt.duration(p.load.cpu) if p.load.cpu else ""),
     ("voluntary switches, per operation", lambda p: _count(p.load.voluntary)),
     ("involuntary switches, per operation", lambda p: _count(p.load.involuntary)),
 )
-_COLUMNS: tuple[Figure[claimed.Place], ...] = (
+_COLUMNS: tuple[Figure[claim_data.Place], ...] = (
     ("end to end", lambda p: _time(p.wall)),
     ("loop, per operation", lambda p: _time(p.loop)),
     *_LOAD,
@@ -303,7 +303,7 @@ _COLUMNS: tuple[Figure[claimed.Place], ...] = (
     ("busy", lambda p: _percent(p.busy)),
     ("pacing error, 99 %", lambda p: "" if p.pacing is None else fmt.duration(p.pacing)),
 )
-_FILE: Figure[claimed.Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
+_FILE: Figure[claim_data.Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 
 def build(report: Report) -> doc.Document:
@@ -321,7 +321,7 @@ def build(report: Report) -> doc.Document:
     return replace(document, answers=answers(report.claims))
 
 
-def answers(claims: Sequence[claimed.Claim]) -> doc.Table:
+def answers(claims: Sequence[claim_data.Claim]) -> doc.Table:
     """A line for each claim by its short name, those of a word beside each other: the signs of its
     rows, and of its deciding row the word, what was published, and what came out here."""
     columns = [
@@ -353,7 +353,7 @@ def answers(claims: Sequence[claimed.Claim]) -> doc.Table:
 MARK = ("symbol", "ascii")
 
 
-def strip(claim: claimed.Claim, of: str) -> str:
+def strip(claim: claim_data.Claim, of: str) -> str:
     """A sign for each row that decides, as symbols or ASCII; of many, how many there are of each:
     `14■ 1◪ 11□`."""
     if len(claim.strip) <= FOLD:
@@ -361,7 +361,7 @@ def strip(claim: claimed.Claim, of: str) -> str:
     return " ".join(f"{number}{getattr(word, of)}" for word, number in claim.counts.items())
 
 
-def outcome(claim: claimed.Claim) -> str:
+def outcome(claim: claim_data.Claim) -> str:
     """What decides the claim, as sentences: "no memory statistics (2 threads at once), rust: no
     effect: 1.00\u00d7 [0.98, 1.02] here, published 3.55\u00d7. Of 4 rows that decide: \u2026"."""
     row = claim.decisive
@@ -378,7 +378,7 @@ def outcome(claim: claimed.Claim) -> str:
     return text
 
 
-def other_work(row: claimed.Row) -> str:
+def other_work(row: claim_data.Row) -> str:
     """What it means that the authors' own programs gave another figure here, as sentences."""
     ours, authors = (" ".join(filter(None, (c.text, c.bounds))) for c in (here(row), theirs(row)))
     return (
@@ -388,7 +388,7 @@ def other_work(row: claimed.Row) -> str:
 
 
 def _claim(
-    claim: claimed.Claim, every: Sequence[claimed.Claim], links: Mapping[str, str]
+    claim: claim_data.Claim, every: Sequence[claim_data.Claim], links: Mapping[str, str]
 ) -> doc.Section:
     sections = [
         rows_of(f"claim-{claim.name}-{place}", group, links)
@@ -410,7 +410,9 @@ def _claim(
     )
 
 
-def _contradiction(claim: claimed.Claim, every: Sequence[claimed.Claim]) -> Iterator[doc.Paragraph]:
+def _contradiction(
+    claim: claim_data.Claim, every: Sequence[claim_data.Claim]
+) -> Iterator[doc.Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
@@ -425,7 +427,7 @@ def _contradiction(claim: claimed.Claim, every: Sequence[claimed.Claim]) -> Iter
         )
 
 
-def facts(claim: claimed.Claim) -> Iterator[tuple[str, str]]:
+def facts(claim: claim_data.Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
     for row in claim.other_work:
         yield "Not the same work", other_work(row)
