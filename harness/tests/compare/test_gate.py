@@ -1,8 +1,6 @@
 """Which cases a gate alarms for, clears or leaves open, at each of its planned looks."""
 
-import os
 import re
-import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -314,22 +312,12 @@ def test_a_gate_that_runs_late_is_given_at_the_level_of_the_looks_it_took(desk: 
 # interrupted, and gone on with --------------------------------------------------------------------
 
 
-def interrupt_at(desk: Desk, number: int) -> None:
-    """Ctrl-C in that invocation of all."""
-
-    def interrupt(_name: str, _number: int) -> None:
-        if len(desk.instant.measured) == number:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    desk.instant.before = interrupt
-
-
 @pytest.mark.parametrize(("at", "stopped", "resumed"), [(5, 0, 0), (35, 1, 1), (35, 1, 0)])
 def test_a_gate_that_was_interrupted_ends_as_it_would_have(
     desk: Desk, at: int, stopped: int, resumed: int
 ) -> None:
     desk.instant.paces["new"] = slow(1.2)
-    interrupt_at(desk, at)
+    desk.interrupt_at(at)
     broken = compare(desk)
     assert (broken.exit, broken.directory) == (130, results(desk)[stopped])
     done = desk.resume_comparison(results(desk)[resumed])
@@ -354,7 +342,7 @@ def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -
     at_the_gate, quick = even(1100 * 1.05, "base"), even(900, "base")
     desk.instant.paces["base"] = even(1100, "base")
     desk.instant.paces["new"] = lambda o, n: (at_the_gate if n <= 10 else quick)(o, n)
-    interrupt_at(desk, 19 * EACH)
+    desk.interrupt_at(19 * EACH)
     broken = compare(desk)
     assert blocks(desk) == 19
     done = desk.resume_comparison(broken.directory)

@@ -82,7 +82,6 @@ FOLDERS = sorted(
         if (folder := (KNOWN.folders[name] / source).resolve()).is_dir()
     }
 )
-BEGINNING = "The loop that is timed is here: "
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -7,6 +7,7 @@ it starts and times processes is for the fakes that are processes.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -347,6 +348,15 @@ class Desk:
     def probe(self, slow: Callable[[], bool]) -> None:
         """Let a probe take five times as long as usual whenever `slow` holds."""
         self.monkeypatch.setattr(blocks, "probe", lambda: 5 * PROBE_NS if slow() else PROBE_NS)
+
+    def interrupt_at(self, number: int) -> None:
+        """Let Ctrl-C come before that invocation of all ends."""
+
+        def interrupt(_name: str, _number: int) -> None:
+            if len(self.instant.measured) == number:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        self.instant.before = interrupt
 
     def pace(self, ns: int) -> None:
         """Let a machine be found as fast as a probe of so many ns says."""

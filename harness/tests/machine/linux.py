@@ -21,7 +21,6 @@ import pytest
 
 from sqlitmus.machine import conditions, readiness
 from sqlitmus.machine.conditions import Rates
-from sqlitmus.machine.readiness import Activity, ProcessShare
 
 Files = Mapping[str, str] | Mapping[str, bytes]
 
@@ -47,24 +46,6 @@ LAPTOP = {
     **{f"{CPUS}/cpufreq/policy{n}/scaling_cur_freq": f"{n + 1}000000\n" for n in range(4)},
 }
 """A laptop that saves power: two cores with two threads each, with turbo and a slow clock."""
-
-QUIET = Activity(
-    rates=Rates(seconds=0.5, steal=0.0, memory_pressure=0.0, throttled=False, on_battery=False),
-    busy=0.03,
-    disk_bytes_per_s=0.0,
-    swapped_bytes=0,
-    busiest=[],
-    writers=[],
-)
-
-BUSY = Activity(
-    rates=Rates(seconds=0.5, steal=0.031, memory_pressure=0.12, throttled=True, on_battery=True),
-    busy=0.62,
-    disk_bytes_per_s=12.5 * 2**20,
-    swapped_bytes=3 * 2**20,
-    busiest=[ProcessShare("cargo", 4211, 0.98), ProcessShare("evil\x1b[2J", 7, 0.25)],
-    writers=[ProcessShare("rsync", 99, 11 * 2**20)],
-)
 
 
 def build(root: Path, files: Files) -> Path:

@@ -47,16 +47,6 @@ def compared(desk: Desk) -> Any:
     return desk.clone.analysed().cases[0].comparisons.of("b", "a")
 
 
-def interrupted(desk: Desk, number: int) -> None:
-    """Ctrl-C comes before the invocation of that number ends."""
-
-    def interrupt(_name: str, _number: int) -> None:
-        if len(desk.instant.measured) == number:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    desk.instant.before = interrupt
-
-
 def test_every_block_is_recorded_with_the_machine_around_it(desk: Desk) -> None:
     # a machine that is slow in one block is told, and decides nothing
     desk.probe(lambda: len(desk.instant.measured) == 4 * EACH)
@@ -72,7 +62,7 @@ def test_every_block_is_recorded_with_the_machine_around_it(desk: Desk) -> None:
 
 @pytest.mark.parametrize("number", range(2 * EACH + 1, 3 * EACH + 1))
 def test_a_run_cut_anywhere_in_a_block_goes_on_where_it_was(desk: Desk, number: int) -> None:
-    interrupted(desk, number)
+    desk.interrupt_at(number)
     ended = desk.run(blocks=4)
     run = desk.clone.latest()
     assert (ended.exit, ended.directory) == (130, run.path)
@@ -319,7 +309,7 @@ def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -
 
 
 def test_a_run_goes_on_without_a_case_that_is_not_answered_any_more(desk: Desk) -> None:
-    interrupted(desk, 2 * EACH + 1)
+    desk.interrupt_at(2 * EACH + 1)
     assert desk.run(cases=["get", "all"]).exit == 130
     (desk.clone.root / "toolchain/cache/memory/cells.json").unlink()
     silent(desk, 1)
