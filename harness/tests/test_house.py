@@ -117,13 +117,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
-    "modules": 150,
-    "lines": 38_075,
+    "modules": 146,
+    "lines": 38_064,
     "lines of a module, most": 600,
     "longest chain of imports": 20,
     "modules with one importer": 26,
     "import lines, % of code": 7.0,
-    "imports from tests": 300,
+    "imports from tests": 295,
     "lines of tests": 32_952,
 }
 

@@ -17,7 +17,7 @@ from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results import claims
 from sqlitmus.results.report import ClaimOutcomes, Runner, Statement
-from sqlitmus.vocabulary.detail import bounds
+from sqlitmus.vocabulary.figures import bounds
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import ClaimWord
 

@@ -19,8 +19,8 @@ from sqlitmus.store import file as runs
 from sqlitmus.store.file import ONLY, STEADY, Block, Look, Verified, opened
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
-from sqlitmus.vocabulary.detail import Detail
 from sqlitmus.vocabulary.errors import RunDataError, UsageError
+from sqlitmus.vocabulary.figures import Detail
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import Scheme
 

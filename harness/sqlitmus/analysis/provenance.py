@@ -17,9 +17,8 @@ from sqlitmus.results.report import Block, Case, Fact, Notice, NoticeKind, Runne
 from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
 from sqlitmus.store.file import Block as Recorded, Verified
 from sqlitmus.vocabulary.contract import Description
-from sqlitmus.vocabulary.detail import Syncs
-from sqlitmus.vocabulary.pragmas import normal_pragma
-from sqlitmus.vocabulary.text import listed
+from sqlitmus.vocabulary.figures import Syncs
+from sqlitmus.vocabulary.text import listed, normal_pragma
 
 
 def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:

@@ -23,8 +23,8 @@ from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, testable, together
 from sqlitmus.store.file import Verified
-from sqlitmus.vocabulary.detail import DatabaseFacts, UserDatabase
-from sqlitmus.vocabulary.pragmas import normal_pragma
+from sqlitmus.vocabulary.figures import DatabaseFacts, UserDatabase
+from sqlitmus.vocabulary.text import normal_pragma
 from sqlitmus.vocabulary.verdicts import Apart, CellOutcome, Side, Verdict
 
 

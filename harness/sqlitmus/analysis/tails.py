@@ -13,7 +13,7 @@ from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Case, Curve, Point, Scaling, Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
-from sqlitmus.vocabulary.detail import bounds
+from sqlitmus.vocabulary.figures import bounds
 
 
 def tails(run: RunData, outcomes: Outcomes, late: Collection[Place]) -> list[Tails]:

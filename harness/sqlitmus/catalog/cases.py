@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from sqlitmus.catalog.scenario import Mode, Override, Scenario, ScenarioStep, Suite, Variant
 from sqlitmus.vocabulary.contract import Description, Model, Sequence
-from sqlitmus.vocabulary.detail import DatabaseFacts
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.figures import DatabaseFacts
 from sqlitmus.vocabulary.text import unknown
 from sqlitmus.vocabulary.verdicts import CaseMetric, Role, Steadiness
 

@@ -1,5 +1,5 @@
-"""Database files: built once per definition, size and journal mode, sealed, then copied or
-shared.
+"""Database files: built once per definition, size and journal mode, sealed, then shared by those
+that read them, and copied for those that write.
 """
 
 import hashlib
@@ -7,18 +7,21 @@ import multiprocessing
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager, suppress
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import chain
 from math import inf
 from pathlib import Path, PureWindowsPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import psutil
 from pydantic import ValidationError
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import confined
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Encoding, Fixture, Generator as scenario_Generator
 from sqlitmus.machine import system
 from sqlitmus.vocabulary import paths
@@ -30,7 +33,7 @@ Damage = Literal["absent", "unsealed", "changed"]
 # equal content: what a program writes moves the second time, which no program can put back.
 State = tuple[int, int, int, int, int, int]
 
-_BLOCK = 4096
+BLOCK = 4096
 LOGS = ("-wal", "-journal")
 BESIDE = (*LOGS, "-shm")
 
@@ -116,7 +119,7 @@ def folder_of(database: Path) -> Path:
 
 def bytes_of_files(database: Path) -> int:
     """What the files beside `database` take on a disk that gives out blocks of 4,096 bytes."""
-    return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in folder_of(database).iterdir())
+    return sum(-(-file.stat().st_size // BLOCK) * BLOCK for file in folder_of(database).iterdir())
 
 
 def into_page_cache(*places: Path) -> None:
@@ -383,3 +386,145 @@ def insertion(table: str, spec: dict[str, scenario_Generator | str]) -> str:
         return f"INSERT INTO {table} SELECT * FROM {spec['copy']}"
     names = [name for name, value in spec.items() if isinstance(value, scenario_Generator)]
     return f"INSERT INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+# Copies for processes that write, and fixtures that nobody changes.
+
+_AT_ONCE = 256 * BLOCK
+# the change counter, and with which version of SQLite which change was written
+_WITHOUT_MEANING = ((24, 28), (92, 100))
+
+
+class Difference(NamedTuple):
+    """The numbers of the blocks in which a file differs from its fixture, and a SHA-256 of these
+    blocks and of which fixture it is: files that share it hold the same, but for bytes that have no
+    meaning."""
+
+    blocks: list[int]
+    image: bytes
+
+
+class Copies:
+    """Copies of fixtures for processes that write, and in which blocks they were last seen to
+    differ from these."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[Path, Path | None], tuple[object, Difference]] = {}
+
+    def difference(self, file: Path, origin: Path | None) -> Difference:
+        """How `file` differs from `origin`; for None it does in all blocks. Raises OSError."""
+        states = _states(file, origin)
+        sha = hashlib.sha256(repr((origin, states[1], file.stat().st_size)).encode())
+        numbers: list[int] = []
+        for number, block in _differing(file, origin):
+            numbers.append(number)
+            sha.update(number.to_bytes(8, "big"))
+            if not number:
+                for begin, end in _WITHOUT_MEANING:
+                    block[begin:end] = bytes(end - begin)
+            sha.update(block)
+        difference = Difference(numbers, sha.digest())
+        self._seen[file, origin] = states, difference
+        return difference
+
+    def supply(self, origin: Path, target: Path) -> None:
+        """Let `target` hold what `origin` does, with nothing beside it. Raises NotFit."""
+        try:
+            if _plain(target) and target.stat().st_size >= origin.stat().st_size:
+                self._make_whole(origin, target)
+            else:
+                target.unlink(missing_ok=True)  # a link would have the copy written elsewhere
+                fresh_copy(origin, target)
+        except OSError as error:
+            raise NotFit(f"{target}: cannot be made the fixture again: {error.strerror}") from error
+
+    def _make_whole(self, origin: Path, target: Path) -> None:
+        states, difference = self._seen.pop((target, origin), (None, None))
+        if difference is None or states != _states(target, origin):
+            difference = self.difference(target, origin)
+        remove_logs(target)
+        with origin.open("rb") as whole, target.open("r+b") as copy:
+            for number in difference.blocks:
+                whole.seek(number * BLOCK)
+                copy.seek(number * BLOCK)
+                copy.write(whole.read(BLOCK))
+            copy.truncate(origin.stat().st_size)
+
+
+def _states(file: Path, origin: Path | None) -> tuple[object, object]:
+    return state(file), origin and state(origin)
+
+
+def _plain(file: Path) -> bool:
+    try:
+        facts = file.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1
+
+
+def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytearray]]:
+    """Number and content of each block of `file` that `origin` has otherwise or not at all."""
+    mine, whole = bytearray(_AT_ONCE), bytearray(_AT_ONCE)
+    with (
+        file.open("rb") as stream,
+        origin.open("rb") if origin else nullcontext() as other,
+    ):
+        start = 0
+        while length := stream.readinto(mine):
+            as_built = other.readinto(whole) if other else 0
+            if length != as_built or mine != whole:
+                for at in range(0, length, BLOCK):
+                    block = mine[at : min(at + BLOCK, length)]
+                    if block != whole[at : min(at + BLOCK, as_built)]:
+                        yield start + at // BLOCK, block
+            start += length // BLOCK
+
+
+class Fixtures:
+    """Gives out fixtures, and looks at all that it gave out after each invocation."""
+
+    def __init__(self, catalog: Catalog, size: str, say: Callable[[str], None]) -> None:
+        self._catalog = catalog
+        self._size = size
+        self._say = say
+        self._states: dict[Path, State | None] = {}
+
+    def of(self, case: PlannedCase) -> Path | None:
+        """The file of `case` in its profile's journal mode; built unless it is there and whole."""
+        name = case.fixture
+        if name is None:
+            return None
+        definition = self._catalog.fixtures[name]
+        folder = snapshots() if definition.content else paths.cache("fixtures")
+        file = ensure(
+            name,
+            definition,
+            self._size,
+            case.journal_mode,
+            folder,
+            case.variant.encoding,
+            self._say,
+            case.page_size,
+        )
+        self._states[file] = state(file)
+        return file
+
+    def whole(self, file: Path) -> bool:
+        """Whether nothing touched `file` since it was given out."""
+        return file in self._states and self._states[file] == state(file)
+
+    def harm(self) -> str | None:
+        """What became of the files while a runner ran; None if they hold what they held.
+
+        A file that was harmed is told once; who needs it next has to ask for it with `of`.
+        """
+        harmed: list[str] = []
+        for file in [file for file in self._states if not self.whole(file)]:
+            if damage := seal_damage(file):
+                del self._states[file]
+                what = "vanished" if damage == "absent" else "changed"
+                harmed.append(f"the fixture {file.name} {what} while it ran")
+            else:
+                self._states[file] = state(file)
+        return f"{', and '.join(harmed)}; a runner must only read it" if harmed else None

@@ -15,8 +15,8 @@ from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import VERSION
-from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.figures import durability
 from sqlitmus.vocabulary.text import one_line
 
 

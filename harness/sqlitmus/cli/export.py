@@ -121,7 +121,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from sqlitmus.export.model import export_model
     from sqlitmus.store.file import Verified
     from sqlitmus.vocabulary.contract import Description, Job, Result
-    from sqlitmus.vocabulary.detail import Detail
+    from sqlitmus.vocabulary.figures import Detail
 
     models = {
         "job": Job,

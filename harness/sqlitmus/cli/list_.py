@@ -14,7 +14,7 @@ from sqlitmus.cli.options import Rows, Value, show
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.pragmas import with_keys
+from sqlitmus.vocabulary.text import with_keys
 
 
 def list_(

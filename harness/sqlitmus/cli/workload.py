@@ -12,7 +12,7 @@ from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched,
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.pragmas import with_keys
+from sqlitmus.vocabulary.text import with_keys
 
 
 @with_options(

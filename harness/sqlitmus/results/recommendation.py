@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypeAliasType
 
 from sqlitmus.results.ranking import Contrast, Cost, Interval, Limit, Ranking
-from sqlitmus.vocabulary.detail import UserDatabase
+from sqlitmus.vocabulary.figures import UserDatabase
 from sqlitmus.vocabulary.verdicts import Apart, Untimed, Verdict
 
 

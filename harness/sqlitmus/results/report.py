@@ -10,8 +10,7 @@ from sqlitmus.results.claims import Claim
 from sqlitmus.results.ranking import Comparisons, Contrast, Interval, Ranking
 from sqlitmus.results.recommendation import Advice, Recommendation, Weighed, Weighing
 from sqlitmus.vocabulary import figures, verdicts
-from sqlitmus.vocabulary.detail import Syncs
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figures import Figure, Syncs
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from sqlitmus.machine import plainfiles
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model, Proof
-from sqlitmus.vocabulary.detail import Detail, Syncs
 from sqlitmus.vocabulary.errors import NotFit, RunDataError, UsageError
+from sqlitmus.vocabulary.figures import Detail, Syncs
 from sqlitmus.vocabulary.verdicts import Outcome
 
 FILE = "run.sqlite"

@@ -3,13 +3,17 @@ of them.
 """
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from statistics import linear_regression, median
 from typing import Literal, get_args
 
 from pydantic import TypeAdapter
 
+from sqlitmus.vocabulary.contract import Model, Natural, Positive, Result, Worker
 from sqlitmus.vocabulary.verdicts import CaseMetric, Verdict
 
 Unit = Literal["ns", "bytes", "count", "share"]
@@ -138,3 +142,233 @@ def reported() -> list[str]:
     """Paths in the contract's Result of what runners report, such as `switches.voluntary`."""
     paths = dict.fromkeys(path for figure in FIGURES for path in (*figure.source, *figure.whole))
     return [path.removeprefix("result.") for path in paths if path.startswith("result.")]
+
+
+# The details of an invocation beside its figures: latencies, workers, growth, syncs.
+
+Buckets = Mapping[int, int]
+
+
+class DatabaseFacts(Model):
+    """What a report tells of a user's database; `schema_hash` is a SHA-256, shortened."""
+
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+
+
+class UserDatabase(DatabaseFacts):
+    """The same with its name."""
+
+    name: str
+
+
+def bucket(ns: int) -> int:
+    """The bucket of `ns`: e * 128 + (ns >> e), e = max(0, floor(log2 ns) - 7)."""
+    shift = max(0, ns.bit_length() - 8)
+    return shift * 128 + (ns >> shift)
+
+
+def bounds(number: int) -> tuple[int, int]:
+    """The least and the greatest nanoseconds of a bucket."""
+    shift = max(0, number // 128 - 1)
+    low = (number - shift * 128) << shift
+    return low, low + (1 << shift) - 1
+
+
+def merged(many: Iterable[Iterable[tuple[int, int]]]) -> Counter[int]:
+    """Several histograms as one."""
+    together: Counter[int] = Counter()
+    for buckets in many:
+        for number, count in buckets:
+            together[number] += count
+    return together
+
+
+def quantile(buckets: Buckets, share: float) -> float | None:
+    """The value that `share` of all lie at or below: the middle of its bucket; None of nothing."""
+    total = sum(buckets.values())
+    seen = 0
+    for number in sorted(buckets):
+        seen += buckets[number]
+        if seen >= share * total:
+            low, high = bounds(number)
+            return (low + high) / 2
+    return None
+
+
+# By how much a process's memory grows while its operations are timed. Pure.
+
+LEAST = 8
+"""Looks at the memory without which a slope says nothing."""
+MILLION = 1_000_000
+
+
+def growth(resident: Sequence[tuple[float, int]], result: Result) -> float | None:
+    """Bytes per million operations: the slope of a line through the `resident` memory, (ms, bytes),
+    by least squares, over the time of the timed iterations, which end as the connection is closed.
+
+    None for fewer than `LEAST` looks in that time.
+    """
+    alive = [(ms, size) for ms, size in resident if size]
+    operations = result.operations_each * len(result.iterations_ns)
+    if not alive or not operations:
+        return None
+    spent = sum(result.iterations_ns) / 1e6
+    end = alive[-1][0] - (result.phases_ns.close or 0) / 1e6
+    timed = [(ms, size) for ms, size in alive if end - spent <= ms <= end]
+    if len(timed) < LEAST:
+        return None
+    line = linear_regression([ms for ms, _ in timed], [size for _, size in timed])
+    return line.slope * spent / operations * MILLION
+
+
+# What the transactions of a write cell did to its file, as counted from outside the runner.
+
+
+class Syncs(Model):
+    """Calls of `fsync` and `fdatasync` that succeeded on the database's files or their folder, and
+    bytes written to these files, by so many `transactions` alone.
+
+    There were at most so many `commits`, by the locks taken and the writes to log or journal; None
+    where these tell nothing.
+    """
+
+    transactions: Positive
+    fsync: Natural
+    fdatasync: Natural
+    bytes: Natural
+    commits: Natural | None = None
+
+    @property
+    def per_transaction(self) -> float:
+        """Calls of either kind: SQLite was built to use the one or the other."""
+        return (self.fsync + self.fdatasync) / self.transactions
+
+    def calls(self) -> str:
+        """`4 fsync`, `1 fdatasync`, `no sync`: those of one transaction."""
+        counts = {"fsync": self.fsync, "fdatasync": self.fdatasync}
+        calls = [f"{self._each(count)} {name}" for name, count in counts.items() if count]
+        return " + ".join(calls) or "no sync"
+
+    def words(self) -> str:
+        """`4 fsync, 24.7 kB`: calls and bytes of one transaction."""
+        return f"{self.calls()}, {self._each(self.bytes / 1000)} kB"
+
+    def _each(self, total: float) -> str:
+        share = total / self.transactions
+        return f"{share:.3g}" if share < 1000 else f"{share:,.0f}"
+
+
+def durability(syncs: Syncs | None, uncounted: str | None) -> str:
+    """What a write cell makes durable, why that is not known, or nothing of one without either."""
+    if syncs:
+        return f"{syncs.words()} per transaction"
+    return f"not counted: {uncounted}" if uncounted else ""
+
+
+# What the operations of an invocation took at most, and which of them met a lock. Pure.
+
+MANY = 1000
+"""Operations without which 99.9 % of them are all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """Quantiles of the workers' latencies in ns, of planned operations from their scheduled start.
+
+    `p999` is None for fewer than `MANY` operations. `writer_p99` is that of the writer beside the
+    workers. `busy` is the share of all operations, the writer's too, that ended with SQLITE_BUSY;
+    `pacing` is how late in ns 99 % of the planned operations started at most, of those for which a
+    thread waited. `unfair` is the slowest worker's time over the fastest's, who do the same number
+    of operations. `timer_p99` and `timer_longest` are the delays of a timer beside them.
+    """
+
+    p50: float | None
+    p99: float | None
+    p999: float | None
+    longest: float | None
+    writer_p99: float | None
+    busy: float
+    pacing: float | None
+    unfair: float | None
+    timer_p99: float | None = None
+    timer_longest: float | None = None
+
+
+def tails(result: Result) -> Tails | None:
+    """Those of a result; None where no worker recorded its latencies."""
+    workers = [worker for worker in result.workers if worker.role == "worker"]
+    buckets = _latencies(workers)
+    if not buckets:
+        return None
+    paced = merged(w.pacing.buckets for w in result.workers if w.pacing)
+    delays = merged([result.timer.buckets] if result.timer else [])
+    typical = [median(worker.iterations_ns) for worker in workers if worker.iterations_ns]
+    return Tails(
+        p50=quantile(buckets, 0.5),
+        p99=quantile(buckets, 0.99),
+        p999=quantile(buckets, 0.999) if sum(buckets.values()) >= MANY else None,
+        longest=bounds(max(buckets))[1],
+        writer_p99=quantile(_latencies([w for w in result.workers if w.role == "writer"]), 0.99),
+        busy=sum(w.busy for w in result.workers) / sum(_latencies(result.workers).values()),
+        pacing=quantile(paced, 0.99),
+        timer_p99=quantile(delays, 0.99),
+        timer_longest=bounds(max(delays))[1] if delays else None,
+        unfair=max(typical) / min(typical) if len(typical) > 1 and min(typical) else None,
+    )
+
+
+def _latencies(workers: Sequence[Worker]) -> Buckets:
+    return merged(w.latencies.buckets for w in workers if w.latencies)
+
+
+class Launch(Model):
+    """The launcher's measurements of several processes.
+
+    For each measured iteration, `skew_us` is the time between the first and the last release of a
+    process from the barrier, which the launcher causes, and `start_spread_us` the time between the
+    first and the last start of a worker. `cpus` is the share of each processor in use between the
+    first release and the last end; `pins` has the processor of each process.
+    """
+
+    processes: int
+    skew_us: list[float]
+    start_spread_us: list[float] = []
+    cpus: dict[str, float] = {}
+    pins: list[int] = []
+
+
+class Detail(Model):
+    """What a process told beyond its figures.
+
+    `latencies` are the buckets of its workers' operations with their counts; `wal` are sizes of the
+    write-ahead log as the harness saw them, (ms since the start of the process, bytes), and
+    `resident` those of the process's memory.
+    """
+
+    latencies: list[tuple[int, int]] = []
+    launch: Launch | None = None
+    wal: list[tuple[float, int]] = []
+    resident: list[tuple[float, int]] = []
+
+
+def detail(
+    result: Result,
+    launch: Launch | None,
+    *,
+    wal: Sequence[tuple[float, int]] = (),
+    resident: Sequence[tuple[float, int]] = (),
+) -> Detail | None:
+    """The details in `result`, `launch`, `wal` and `resident`; None of a process that recorded no
+    latencies and was not launched with others."""
+    buckets = _latencies([worker for worker in result.workers if worker.role == "worker"])
+    if not buckets and not launch:
+        return None
+    return Detail(
+        latencies=sorted(buckets.items()), launch=launch, wal=list(wal), resident=list(resident)
+    )

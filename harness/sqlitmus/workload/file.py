@@ -16,8 +16,8 @@ from sqlitmus.catalog.scenario import Parameter, Profile
 from sqlitmus.catalog.toml import Lines, Place, at_lines, parse, place, words
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model
-from sqlitmus.vocabulary.detail import UserDatabase
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.figures import UserDatabase
 from sqlitmus.vocabulary.text import unknown
 
 

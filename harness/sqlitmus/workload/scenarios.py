@@ -18,8 +18,7 @@ from sqlitmus.catalog.scenario import Fixture, Scenario, ScenarioStep, Suite
 from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from sqlitmus.vocabulary.pragmas import normal_pragma
-from sqlitmus.vocabulary.text import listed
+from sqlitmus.vocabulary.text import listed, normal_pragma
 from sqlitmus.workload import parts as query_parts, statements
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload, read as read_file

@@ -20,7 +20,7 @@ from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, con
 from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.generate import Value
 from sqlitmus.catalog.scenario import QUOTED, ColumnType, Parameter, ScenarioStep
-from sqlitmus.machine.proc import look_at_log
+from sqlitmus.machine.process_tree import look_at_log
 from sqlitmus.vocabulary.contract import NAME, Operation, Parameters, Type
 from sqlitmus.vocabulary.text import listed, quoted
 from sqlitmus.workload.file import Drawn, Statement

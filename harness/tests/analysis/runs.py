@@ -35,7 +35,7 @@ from sqlitmus.store.file import (
     with_tables,
 )
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.detail import Detail, bucket
+from sqlitmus.vocabulary.figures import Detail, bucket
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Used by nobody here; other tests take them from here with what is.

@@ -120,11 +120,15 @@ def test_a_resume_that_is_forced_does_not_shift_the_order(waiting: Clone) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_lanes_of_verification_end_with_the_harness(clone: Clone, number: int) -> None:
+@pytest.mark.parametrize(("cells", "lanes"), [("--suite=full", 2), ("--case=get", 1)])
+def test_runners_under_verification_end_with_the_harness(
+    clone: Clone, cells: str, lanes: int, number: int
+) -> None:
+    """A first signal ends them: none of their times is kept."""
     for name in "abcd":
         clone.runner(name, "hang")
-    process = clone.start("run", "--suite", "full", "--size", "s")
-    several = 2 * min(len(os.sched_getaffinity(0)), 2)  # each starts a child
+    process = clone.start("run", cells, "--size", "s")
+    several = 2 * min(len(os.sched_getaffinity(0)), lanes)  # each starts a child
     until(lambda: len(clone.alive()) >= several, "the runners did not start")
     process.send_signal(number)
     assert clone.finish(process).code in (130, -number)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary import detail
-from sqlitmus.vocabulary.detail import bucket
+from sqlitmus.vocabulary import figures
 from tests.contract.jobs import Json, result_of, write_job
 from tests.known import RUNNERS
 
@@ -121,18 +120,18 @@ def test_latencies_fall_into_the_buckets_of_the_contract(clock: Clock) -> None:
     }
     _, latencies, _ = perform(Works(clock, [*want]), len(want), latencies=True)
     assert latencies == dict.fromkeys(want.values(), 1)
-    assert [*want.values()] == [bucket(time + 1) for time in want]
+    assert [*want.values()] == [figures.bucket(time + 1) for time in want]
     works = Works(clock, [500])
     _, latencies, _ = perform(works, 1, "immediate", latencies=True)
     assert works.said == ["BEGIN immediate", WRITE, "COMMIT"]
-    assert latencies == {bucket(501): 1}, "it holds the transaction"
+    assert latencies == {figures.bucket(501): 1}, "it holds the transaction"
 
 
 def test_a_stall_shows_in_all_that_had_to_wait(clock: Clock) -> None:
     # Planned at 0, 1, 2, 3 ms. The first takes 2.5 ms, the others 0.1 ms.
     works = Works(clock, [5 * MS // 2, MS // 10, MS // 10, MS // 10])
     _, latencies, pacing = perform(works, 4, latencies=True, rate=1000)
-    told = [bucket(round(ms * MS)) for ms in (2.5, 1.6, 0.7, 0.1)]
+    told = [figures.bucket(round(ms * MS)) for ms in (2.5, 1.6, 0.7, 0.1)]
     assert sorted(latencies, reverse=True) == [pytest.approx(b, abs=1) for b in told]
     # Only the last one waited; it slept until 0.2 ms before its time and spun for the rest.
     assert len(clock.slept) == 1
@@ -148,15 +147,15 @@ def test_a_stall_of_100_ms_is_in_the_tail_by_the_right_amount(clock: Clock) -> N
     times = [MS // 10] * 2000
     times[500] += 100 * MS
     planned = perform(Works(clock, list(times)), 2000, latencies=True, rate=1000)[1]
-    assert detail.bounds(max(planned))[1] == pytest.approx(100.1 * MS, rel=0.01)
+    assert figures.bounds(max(planned))[1] == pytest.approx(100.1 * MS, rel=0.01)
     # of 2,000 the third longest: two operations behind the stalled one
-    assert detail.quantile(planned, 0.999) == pytest.approx((100.1 - 2 * 0.9) * MS, rel=0.01)
-    assert detail.quantile(planned, 0.99) == pytest.approx((100.1 - 20 * 0.9) * MS, rel=0.01)
-    assert detail.quantile(planned, 0.5) == pytest.approx(0.1 * MS, rel=0.01)
+    assert figures.quantile(planned, 0.999) == pytest.approx((100.1 - 2 * 0.9) * MS, rel=0.01)
+    assert figures.quantile(planned, 0.99) == pytest.approx((100.1 - 20 * 0.9) * MS, rel=0.01)
+    assert figures.quantile(planned, 0.5) == pytest.approx(0.1 * MS, rel=0.01)
     # one after the other, a single operation shows the same stall
     unplanned = perform(Works(clock, list(times)), 2000, latencies=True)[1]
-    assert detail.quantile(unplanned, 0.999) == pytest.approx(0.1 * MS, rel=0.01)
-    assert detail.bounds(max(unplanned))[1] == pytest.approx(100.1 * MS, rel=0.01)
+    assert figures.quantile(unplanned, 0.999) == pytest.approx(0.1 * MS, rel=0.01)
+    assert figures.bounds(max(unplanned))[1] == pytest.approx(100.1 * MS, rel=0.01)
 
 
 def test_workers_are_planned_side_by_side(clock: Clock) -> None:
@@ -173,7 +172,7 @@ def test_operations_at_recorded_times_wait_for_these_and_for_nobody_else(clock: 
     sequence = {"groups": [1], "order": [0] * 4, **times}
     counts, latencies, pacing = perform(works, 4, latencies=True, recorded=True, sequence=sequence)
     assert counts[1] == 3
-    told = [bucket(round(ms * MS)) for ms in (0.5, 0.3, 0.1)]
+    told = [figures.bucket(round(ms * MS)) for ms in (0.5, 0.3, 0.1)]
     assert sorted(latencies, reverse=True) == [pytest.approx(b, abs=1) for b in told]
     assert sum(pacing.values()) == 1
     assert clock.slept == [pytest.approx((2 - 0.6 - 0.2) / 1000, rel=1e-3)]
@@ -185,7 +184,7 @@ def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:
     assert counts == (0, 2, 1 + 1, 1)
     assert works.said.count("ROLLBACK") == 1
     assert sum(latencies.values()) == 3
-    assert bucket(701) in latencies
+    assert figures.bucket(701) in latencies
     works = Works(clock, [0, -700, 0])  # which begins a transaction itself
     counts, _, _ = perform(works, 3, around=("BEGIN", "COMMIT"), tolerate_busy=True)
     assert counts == (0, 2, 1 + 1, 1)

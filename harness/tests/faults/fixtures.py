@@ -101,7 +101,7 @@ TIMES = [
           "insert/planted: failed: its process removed the folder"),
     *(
         Fault(f"half of the CPU time is missing {word}", "fake", partial(uses_half, scheme),
-              "failed", "of CPU time; its thread used ")
+              "failed", " s of CPU time")
         for word, scheme in (("in turns", "relay"), ("alone", "process"))
     ),
 ]  # fmt: skip

@@ -24,7 +24,7 @@ import pytest
 
 from bootstrap import guardian
 from bootstrap.guarded import marked
-from sqlitmus.machine import proc, process_tree
+from sqlitmus.machine import process_tree
 from sqlitmus.run.processes.progress import Stop
 from tests.fakes.clone import running, until
 from tests.machine.linux import build
@@ -313,46 +313,49 @@ def test_marks_have_the_same_length_and_tell_the_dead_from_the_living() -> None:
 
 
 def test_what_others_took() -> None:
-    at_first = proc.Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
-    later = proc.Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100)
-    assert proc.between(at_first, later) == 20 + 7 + 30  # of all threads and of the processor
-    assert proc.between(at_first, replace(later, waited_ns={1: 30})) == 20 + 30  # one has ended
-    assert proc.between(at_first, replace(later, read_bytes=8192)) is None  # beside a disk
-    assert proc.between(at_first, None) is None
-    assert proc.between(None, at_first) is None
+    at_first = process_tree.Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
+    later = process_tree.Look({1: 30, 2: 500, 3: 7}, read_bytes=4096, away_ns=100)
+    for of, taken in (
+        (later, 20 + 7 + 30),  # of all threads and of the processor
+        (replace(later, waited_ns={1: 30}), 20 + 30),  # one has ended
+        (replace(later, read_bytes=8192), None),  # a disk was read
+        (None, None),
+    ):
+        assert process_tree.between(at_first, of) == taken
+    assert process_tree.between(None, at_first) is None
 
 
 def test_this_process_and_what_it_started(tmp_path: Path) -> None:
     stat = "cpu0 1 1 1 1 1 2 3 4 0 0\ncpu1 1 1 1 1 1 20 30 40 0 0\n"
     build(tmp_path, {"proc/stat": stat})
     with sleeping() as (child, _):
-        looks = [proc.look(os.getpid(), processor, tmp_path) for processor in (1, None)]
+        looks = [process_tree.look(os.getpid(), processor, tmp_path) for processor in (1, None)]
         assert process_tree.read_bytes(child.pid) is not None
     assert [look and look.away_ns for look in looks] == [90 * 10**7, 99 * 10**7]
     assert all(look and {os.getpid(), child.pid} <= look.waited_ns.keys() for look in looks)
-    assert proc.look(2**22 + 1, None) is None
+    assert process_tree.look(2**22 + 1, None) is None
 
 
 def test_who_has_to_share_a_processor_waits_for_it() -> None:
     here = min(os.sched_getaffinity(0))
     spin = f"import os; os.sched_setaffinity(0, {{{here}}}); print(0, flush=True)\nwhile 1: pass"
     with started(*PYTHON, spin), started(*PYTHON, spin) as (child, _):
-        before = proc.look(child.pid, here)
-        while not (proc.between(before, proc.look(child.pid, here)) or 0) > 1_000_000:
+        before = process_tree.look(child.pid, here)
+        while (process_tree.between(before, process_tree.look(child.pid, here)) or 0) <= 10**6:
             os.sched_yield()
 
 
-def written(file: Path, pragmas: str, inserts: int) -> proc.Writes:
+def written(file: Path, pragmas: str, inserts: int) -> process_tree.Writes:
     """What so many inserts into a new table write, seen from outside."""
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.executescript(pragmas)
         db.execute("CREATE TABLE t(a)")
-        before = proc.look_at_writes(os.getpid(), file)
+        before = process_tree.look_at_writes(os.getpid(), file)
         for number in range(inserts):
             db.execute("INSERT INTO t VALUES (?)", (number,))
-        after = proc.look_at_writes(os.getpid(), file)
-    assert proc.written_between(None, after, inserts) is None
-    found = proc.written_between(before, after, inserts)
+        after = process_tree.look_at_writes(os.getpid(), file)
+    assert process_tree.written_between(None, after, inserts) is None
+    found = process_tree.written_between(before, after, inserts)
     assert found
     return found
 
@@ -370,4 +373,4 @@ def test_bytes_and_checkpoints_of_a_log(tmp_path: Path) -> None:
     found = written(tmp_path / "without.db", "", 1)
     assert (found.checkpoints, found.pages) == (0, 0)
     assert found.written_bytes > 4096
-    assert proc.look_at_writes(2**22 + 1, tmp_path / "a.db") is None
+    assert process_tree.look_at_writes(2**22 + 1, tmp_path / "a.db") is None

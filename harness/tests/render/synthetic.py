@@ -32,8 +32,7 @@ from sqlitmus.results.report import (
     Taken,
 )
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.detail import Syncs
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figures import Figure, Syncs
 from sqlitmus.vocabulary.verdicts import CellOutcome, Steadiness, Verdict
 
 REFERENCE = "node"

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlitmus.catalog.cases import Counts
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine.proc import Writes
+from sqlitmus.machine.process_tree import Writes
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Invocation, Timing, Turn
 from sqlitmus.run.verify import judge

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import fixture
+from sqlitmus.catalog.fixture import BLOCK, Copies, Fixtures
 from sqlitmus.run.measure import blocks
-from sqlitmus.run.processes.copies import BLOCK, Copies, Fixtures
 from sqlitmus.run.verify import freshness
 from sqlitmus.run.verify.freshness import Gate, Manner, Question
 from sqlitmus.run.verify.invocations import Preparation

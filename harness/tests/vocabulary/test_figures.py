@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.run.processes.process import Invocation, Laps, Timing
-from sqlitmus.vocabulary import detail, figures
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Result
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
 from tests.analysis.runs import Verdict
@@ -31,7 +31,7 @@ def result(**more: Any) -> Result:
 
 
 def recorded(times: list[int]) -> Json:
-    counted = detail.merged([(detail.bucket(time), 1)] for time in times)
+    counted = figures.merged([(figures.bucket(time), 1)] for time in times)
     return {"buckets": sorted(counted.items())}
 
 
@@ -116,19 +116,19 @@ def test_what_runners_report_is_named_as_in_the_contract() -> None:
 
 def tails(*workers: Json, **more: Any) -> Json:
     """Those of a process with these workers, where they are known."""
-    found = detail.tails(result(workers=list(workers), **more))
+    found = figures.tails(result(workers=list(workers), **more))
     assert found is not None
-    names = detail.Tails.__dataclass_fields__
+    names = figures.Tails.__dataclass_fields__
     return {name: value for name in names if (value := getattr(found, name)) is not None}
 
 
 def test_what_a_process_without_others_beside_it_has_of_tails() -> None:
     alone = {"p50": 100, "p99": 100, "longest": 100, "busy": 0}
-    assert tails(worker([100] * (detail.MANY - 1))) == alone
-    assert tails(worker([100] * detail.MANY)) == {**alone, "p999": 100}
+    assert tails(worker([100] * (figures.MANY - 1))) == alone
+    assert tails(worker([100] * figures.MANY)) == {**alone, "p999": 100}
     assert tails(worker([1], iterations=(10,)), worker([1], iterations=(10,)))["unfair"] == 1
     for workers in ([], [worker([1], latencies=None)]):
-        assert detail.tails(result(workers=workers)) is None
+        assert figures.tails(result(workers=workers)) is None
 
 
 NS = st.integers(min_value=0, max_value=2**50)
@@ -138,23 +138,23 @@ NS = st.integers(min_value=0, max_value=2**50)
 def test_a_bucket_holds_what_the_contract_says_is_narrow_and_lies_beside_the_next(
     ns: int, number: int
 ) -> None:
-    low, high = detail.bounds(detail.bucket(ns))
+    low, high = figures.bounds(figures.bucket(ns))
     assert low <= ns <= high
     assert high - low <= low / 128
     e = max(0, math.floor(math.log2(ns)) - 7) if ns else 0
     if ns < 2**40:  # beyond, log2 of a float may round up
-        assert detail.bucket(ns) == e * 128 + (ns >> e)
-    assert detail.bounds(number)[1] + 1 == detail.bounds(number + 1)[0]
+        assert figures.bucket(ns) == e * 128 + (ns >> e)
+    assert figures.bounds(number)[1] + 1 == figures.bounds(number + 1)[0]
 
 
 @given(st.lists(NS, min_size=1, max_size=300), st.sampled_from([0.5, 0.99, 0.999, 1.0]))
 def test_a_quantile_lies_in_the_bucket_of_the_ordered_value(times: list[int], q: float) -> None:
-    found = detail.quantile(detail.merged([[(detail.bucket(t), 1)] for t in times]), q)
+    found = figures.quantile(figures.merged([[(figures.bucket(t), 1)] for t in times]), q)
     exact = sorted(times)[math.ceil(q * len(times)) - 1]
-    low, high = detail.bounds(detail.bucket(exact))
+    low, high = figures.bounds(figures.bucket(exact))
     assert found is not None
     assert low <= found <= high
-    assert detail.quantile({}, q) is None
+    assert figures.quantile({}, q) is None
 
 
 Size = Callable[[float], float]
@@ -166,7 +166,7 @@ def grown(until_ms: int, size: Size, *, close_ms: int = 0, **more: Any) -> float
     alive = [(float(ms), round(size(ms))) for ms in range(0, until_ms + 1, 20)]
     timed = {"operations": 2000, "iterations_ns": [500 * MS] * 2, **more}
     told = result(phases_ns={"close": close_ms * MS}, **timed)
-    return detail.growth([*alive, (until_ms + 20.0, 0), (until_ms + 40.0, 0)], told)
+    return figures.growth([*alive, (until_ms + 20.0, 0), (until_ms + 40.0, 0)], told)
 
 
 def leaks(ms: float) -> float:
@@ -188,7 +188,7 @@ def test_growth_is_that_of_the_timed_operations_without_the_closing() -> None:
 
 
 def test_too_few_looks_and_no_timed_operations_say_nothing() -> None:
-    least = 20 * (detail.LEAST - 1)
+    least = 20 * (figures.LEAST - 1)
     assert [grown(ms, leaks) is None for ms in (least - 20, least)] == [True, False]
     assert grown(1500, lambda _: 0) is None
     assert grown(1500, leaks, operations=0, iterations_ns=[]) is None

@@ -10,8 +10,7 @@ from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Sect
 from sqlitmus.render.document.ranking import APART, LIMITS, Amounts, ratio
 from sqlitmus.results import recommendation
 from sqlitmus.results.ranking import Change, Cost, Interval, Ranking
-from sqlitmus.vocabulary.pragmas import normal_pragma, with_keys
-from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.text import counted, listed, normal_pragma, with_keys
 from sqlitmus.vocabulary.verdicts import Verdict
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
 from sqlitmus.render.document.symbols import LEADS, NONE, mark
 from sqlitmus.results import report as results
-from sqlitmus.vocabulary.detail import durability
+from sqlitmus.vocabulary.figures import durability
 from sqlitmus.vocabulary.text import by_value, counted
 
 

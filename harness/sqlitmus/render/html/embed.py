@@ -15,8 +15,7 @@ from sqlitmus.results.ranking import Comparisons, place
 from sqlitmus.results.recommendation import Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.pragmas import with_keys
-from sqlitmus.vocabulary.text import by_value, counted, modern
+from sqlitmus.vocabulary.text import by_value, counted, modern, with_keys
 from sqlitmus.vocabulary.verdicts import Verdict
 
 WHOLE = 1e5

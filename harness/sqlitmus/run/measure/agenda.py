@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from sqlitmus.catalog.cases import STAGGERS, Cells, Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.run.verify.answers import Answers
-from sqlitmus.store.file import Look, Sample, extended
+from sqlitmus.store.file import Look, Sample, Verified, extended
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.verdicts import Outcome
 
@@ -103,10 +102,13 @@ _UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0
 class Agenda:
     """The slots of a run, of which `blocks` blocks are planned by now; `outcomes` are those so far.
 
-    What earlier sittings did is read from the run's directory.
+    What earlier sittings did is read from the run's directory; `records` are the verifications of
+    this one.
     """
 
-    def __init__(self, plan: Plan, directory: RunDirectory, answers: Answers, fit: Cells) -> None:
+    def __init__(
+        self, plan: Plan, directory: RunDirectory, records: Iterable[Verified], fit: Cells
+    ) -> None:
         self._plan = plan
         self._cases = {case.id: case for case in plan.cases}
         # The order was fixed by the cells fit at the start, so a later failure shifts no other.
@@ -125,7 +127,7 @@ class Agenda:
         for look in directory.looks():
             self._follow(look)
         self._schedule()
-        self.outcomes: set[Outcome] = {r.outcome for r in [*verified, *answers.records.values()]}
+        self.outcomes: set[Outcome] = {r.outcome for r in [*verified, *records]}
         self._done: set[int] = set()  # positions
         for sample in directory.samples():
             self.note(sample)

@@ -24,15 +24,14 @@ from sqlitmus.run.processes.process import Hyperfine, how_it_ended, output
 from sqlitmus.run.processes.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
 from sqlitmus.run.processes.turns import Turns, lone
-from sqlitmus.run.verify.answers import Answers
 from sqlitmus.run.verify.context import Context
-from sqlitmus.run.verify.invocations import Attempt, Invocations
+from sqlitmus.run.verify.invocations import Answers, Attempt, Invocations
 from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.file import STEADY, Authored, Block, Record, Sample, restless
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import figures, paths
-from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
+from sqlitmus.vocabulary.figures import detail
 from sqlitmus.vocabulary.text import counted, ending
 from sqlitmus.vocabulary.verdicts import Outcome
 
@@ -223,9 +222,10 @@ def play(
 
 
 def play_whole(
-    context: Context, seatings: Sequence[Seating], seed: str, stopped: Callable[[], bool]
+    context: Context, seatings: Sequence[Seating], seed: str, spared: int = 0
 ) -> list[Attempt] | None:
-    """One set of `seatings`, played again where the machine stood by; None if asked to stop.
+    """One set of `seatings`, played again where the machine stood by; None if asked to stop, which
+    it is not for the first `spared` requests.
 
     Raises NotFit when it stood by each time.
     """
@@ -233,7 +233,10 @@ def play_whole(
     case = seatings[0].case.id
     for _ in range(TRIES):
         try:
-            return play(context.invocations, context.relay, seatings, seed, stopped)
+            return play(
+                *(context.invocations, context.relay, seatings, seed),
+                lambda: context.stop.requested > spared,
+            )
         except Abandoned as abandoned:
             if context.stop.requested:
                 return None
@@ -298,7 +301,7 @@ class Measuring:
         self._directory = directory
         self._context = context
         self._answers = answers
-        self.agenda = Agenda(plan, directory, answers, fit)
+        self.agenda = Agenda(plan, directory, answers.records.values(), fit)
         self._passes = directory.blocks()
         self.late = self._warned = False
         self._done = 0  # slots since a sentence told how many
@@ -468,13 +471,13 @@ class Measuring:
         counts, stop = self.agenda.counts(slot), self._context.stop
         seed = f"{self._plan.seed}/{slot.block}/{slot.unit}"
         if counts.rounds:
-            return play_whole(self._context, seatings, seed, stop.asked)
+            return play_whole(self._context, seatings, seed)
         (seat,) = seatings
         spec = self._context.catalog.scenarios[seat.case.scenario]
         if self._context.relay and not (
             counts.warmup_ms or lone(seat.case, spec, [seat.runner.spec])
         ):
-            attempts = play_whole(self._context, seatings, seed, lambda: stop.requested > 1) or []
+            attempts = play_whole(self._context, seatings, seed, spared=1) or []
             attempts = [replace(a, invocation=replace(a.invocation, laps=None)) for a in attempts]
         else:
             given = (seat.case, seat.runner, "measure", seat.answer)

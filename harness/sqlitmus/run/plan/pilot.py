@@ -21,8 +21,9 @@ from sqlitmus.run.plan.counts import Observed, Pace, PilotProcess, Turning, Work
 from sqlitmus.run.processes import turns as laps
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.processes.turns import Settling, Turns, lone
-from sqlitmus.run.verify.answers import Answers, has_answer
+from sqlitmus.run.verify.answers import has_answer
 from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.invocations import Answers
 from sqlitmus.stats import power
 from sqlitmus.store.folder import check_copies
 from sqlitmus.vocabulary.text import listed
@@ -513,7 +514,7 @@ class Pilot:
             answer = answers.of(counted, digest=digest)
             seatings.append(Seating(counted, runner, label, turns, answer, digest))
         context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
-        attempts = blocks.play_whole(context, seatings, case.id, context.stop.asked)
+        attempts = blocks.play_whole(context, seatings, case.id)
         if attempts is None:
             return {}
         seen: dict[str, Settling | None] = {}

@@ -22,8 +22,9 @@ from sqlitmus.machine import system
 from sqlitmus.run.plan.budget import Extent, beyond, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress, clock
-from sqlitmus.run.verify.answers import Answers, has_answer, verify_cells
+from sqlitmus.run.verify.answers import has_answer, verify_cells
 from sqlitmus.run.verify.context import Context, opened
+from sqlitmus.run.verify.invocations import Answers
 from sqlitmus.stats.estimate import Array
 from sqlitmus.store.file import Verified
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file

@@ -1,7 +1,7 @@
 """Starts and times processes.
 
 `process` is one under hyperfine, `launch` several at once behind a `barrier`, `relay` those of a
-case in `turns`; `copies` are their databases, `progress` tells of them.
+case in `turns`; `progress` tells of them.
 
 Imports: nothing.
 """

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from sqlitmus.machine import system
-from sqlitmus.machine.conditions import ClockWatch
 from sqlitmus.run.processes import process
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.process import Invocation, Timing, collect
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Counts, Job, Measure, Model, Result, Share
-from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.vocabulary.figures import read
+from sqlitmus.vocabulary.figures import Launch, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +230,7 @@ class Launcher:
         environment: dict[str, str],
         timeout_s: float,
     ) -> tuple[Invocation, Launch | None]:
-        watch = ClockWatch()
+        watch = system.ClockWatch()
         group = self._group = ProcessGroup(
             measure.warmup_iterations + measure.iterations, timeout_s
         )

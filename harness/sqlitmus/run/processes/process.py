@@ -20,10 +20,10 @@ import psutil
 from pydantic import ValidationError
 
 from sqlitmus.machine import plainfiles, process_tree
-from sqlitmus.machine.proc import Writes
+from sqlitmus.machine.process_tree import Writes
 from sqlitmus.vocabulary.contract import Result
-from sqlitmus.vocabulary.detail import Tails, growth, tails
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.figures import Tails, growth, tails
 
 # A warm-up of 6 s, the longest of any mode, has room for 4 million iterations of 1.5 µs.
 MOST_BYTES = 32 * 2**20

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -20,20 +20,28 @@ class Stop:
 
     def __init__(self, *kill: Callable[[], None]) -> None:
         self.requested = 0
-        self._kill = kill
+        self._kill, self._spared = kill, 1
         self._left_in_peace_until = float("-inf")
 
     def __call__(self, *_: object) -> None:
-        """Signal handler: raises KeyboardInterrupt from the second request on."""
+        """Signal handler: raises KeyboardInterrupt from the second request on, or the first one
+        `at_once`."""
         self.requested += 1
-        if self.requested > 1 and time.monotonic() > self._left_in_peace_until:
+        if self.requested > self._spared and time.monotonic() > self._left_in_peace_until:
             self._left_in_peace_until = time.monotonic() + PATIENCE_S
             for kill in self._kill:
                 kill()
             raise KeyboardInterrupt
 
-    def asked(self) -> bool:
-        return self.requested > 0
+    @contextmanager
+    def at_once(self) -> Generator[None]:
+        """Nothing is lost in the block: the first request ends what is under way, and the block."""
+        self._spared = 0
+        try:
+            with suppress(KeyboardInterrupt):
+                yield
+        finally:
+            self._spared = 1
 
     @contextmanager
     def listening(self) -> Generator[None]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bootstrap import guardian
-from sqlitmus.machine import conditions, proc, process_tree, system
+from sqlitmus.machine import process_tree, system
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps, Turn, collect, timing_in
 from sqlitmus.run.processes.turns import Turns, kept, laps, level_ns, order, timed
@@ -140,15 +140,15 @@ class Seat:
         self._group = ProcessGroup(entry.turns.releases, timeout_s)
         self._processor = processor
         self._binding: Binding | None = None
-        self._begun: proc.Look | None = None
+        self._begun: process_tree.Look | None = None
         self._lost_in_all_ns: float | None = None
-        self._writing: proc.WriteLook | None = None
-        self._writes: proc.Writes | None = None
+        self._writing: process_tree.WriteLook | None = None
+        self._writes: process_tree.Writes | None = None
         self._turns_seen: list[Turn] = []
         self._rests: list[Rest] = []
         self._ended: Stamp | None = None
         self._paused_ns = 0  # of its life, by the harness alone
-        self._clock, self._clock_set = conditions.ClockWatch(), False
+        self._clock, self._clock_set = system.ClockWatch(), False
         self.lost_ns: list[int] = []
         self.looked = True
         self.restless = False
@@ -218,9 +218,9 @@ class Seat:
                 self._paused_ns = rested.steady_ns - end.steady_ns
             look, writing = self._look()
             if self._begun:
-                self._lost_in_all_ns = proc.between(self._begun, look)
+                self._lost_in_all_ns = process_tree.between(self._begun, look)
             iterations = self._turns.iterations - 1
-            self._writes = proc.written_between(self._writing, writing, iterations)
+            self._writes = process_tree.written_between(self._writing, writing, iterations)
             self._iterate(1)
             self.restless = False  # it is gone
 
@@ -249,14 +249,16 @@ class Seat:
     def _threads(self) -> dict[int, int]:
         return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
-    def _look(self) -> tuple[proc.Look | None, proc.WriteLook | None]:
+    def _look(self) -> tuple[process_tree.Look | None, process_tree.WriteLook | None]:
         """At what others take of it, and at what it writes, as far as its entry wants that."""
         if self.problem:
             return None, None
         (pid,) = self.pids()
         entry = self._entry
-        took = proc.look(pid, self._binding and self._processor) if entry.never_waits else None
-        return took, proc.look_at_writes(pid, entry.database) if entry.database else None
+        took = (
+            process_tree.look(pid, self._binding and self._processor) if entry.never_waits else None
+        )
+        return took, process_tree.look_at_writes(pid, entry.database) if entry.database else None
 
     def kill(self) -> None:
         self._group.kill()
@@ -335,7 +337,7 @@ class Relay:
         """
         watch = Watch(len(entries))
         self._patience_s = SETTLING_S
-        asleep_s = conditions.seconds()
+        asleep_s = system.standby_s()
         (rounds,) = {entry.turns.rounds for entry in entries}
         self._seats = [
             Seat(entry, place, self._hyperfine, self._timeout_s, self.processor)
@@ -366,7 +368,7 @@ class Relay:
                 invocations.append(seat.leave())
                 watch.had_the_turn(number)
             self._seats = []
-        if conditions.seconds() - asleep_s > conditions.LEAST_S:
+        if system.standby_s() - asleep_s > system.LEAST_S:
             raise Abandoned("the machine stood by during it")
         of_laps = _laps(entries, invocations, lost, looked)
         return [

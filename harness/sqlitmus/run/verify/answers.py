@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -16,19 +15,18 @@ from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree, system
 from sqlitmus.run.processes import launch
-from sqlitmus.run.processes.copies import file_name
 from sqlitmus.run.processes.progress import Progress
 from sqlitmus.run.verify import freshness, prober, proof, stalls
 from sqlitmus.run.verify.context import JUDGED_BY, Context, opened
-from sqlitmus.run.verify.invocations import Attempt, Unanswered
+from sqlitmus.run.verify.invocations import Answers, Unanswered, asked
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
 from sqlitmus.run.verify.prober import Probe
 from sqlitmus.run.verify.stalls import Stalls
 from sqlitmus.store.file import Verified
-from sqlitmus.vocabulary.contract import Model, Result
-from sqlitmus.vocabulary.detail import Syncs
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.figures import Syncs
+from sqlitmus.vocabulary.text import counted, file_name
 from sqlitmus.vocabulary.verdicts import Outcome
 
 
@@ -56,64 +54,6 @@ def suspicion(
 def _answer(given: Verified | OracleAnswer) -> tuple[object, ...]:
     """What is compared, but for the number of operations, which a record lacks."""
     return tuple(str(getattr(given, name)) for name in COMPARED if name != "operations")
-
-
-Asked = tuple[str, int, int]
-
-
-def asked(case: PlannedCase) -> Asked:
-    """What the oracle is asked by `case`."""
-    return case.id, case.operations, case.warmup_iterations + case.iterations
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Verifications by (case id, runner), and the oracle's answers by case id, operations, and how
-    many iterations a writer beside them has; `silences` are those that it could not give.
-    """
-
-    records: dict[tuple[str, str], Verified]
-    expected: dict[Asked, OracleAnswer | None]
-    silences: dict[Asked, Unanswered]
-
-    def of(self, case: PlannedCase, *, digest: bool = False) -> OracleAnswer | None:
-        """The oracle's answer for a process with the counts of `case`, which it was asked; with
-        `digest` for one that gives a digest, too."""
-        answer = self.expected[asked(case.answered())]
-        witness = self.expected[asked(case.witnessed())] if digest else None
-        if answer is None or witness is None:
-            return answer
-        return answer.model_copy(update={"digest": witness.digest})
-
-    def result_of(
-        self,
-        case: PlannedCase,
-        name: str,
-        attempt: Attempt,
-        where: str,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> Result | None:
-        """The result of a later process of a cell whose answer was right; None if that one went
-        wrong, which is recorded and told, with `where`."""
-        if attempt.outcome == "ok":
-            return attempt.invocation.result
-        say(f"{case.id}/{name}: {attempt.outcome} {where}: {attempt.reason}")
-        self.change(case, name, attempt.outcome, f"{where}: {attempt.reason}", attempt.log)
-        return None
-
-    def change(
-        self, case: PlannedCase, name: str, outcome: Outcome, reason: str | None, log: str | None
-    ) -> None:
-        """What has become of a cell whose answer was right."""
-        changes = {"outcome": outcome, "reason": reason, "log": log}
-        self.records[case.id, name] = self.records[case.id, name].model_copy(update=changes)
-
-    def fit(self, cells: Cells) -> Cells:
-        """The cells that may be timed, because their answer was right."""
-        return {
-            case: [n for n in names if self.records[case, n].outcome == "ok"]
-            for case, names in cells.items()
-        }
 
 
 def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
@@ -191,19 +131,20 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
     answers = Answers({}, {}, {})
     _verify_beside(context, cases, cells)
     total = sum(len(names) for names in cells.values())
-    for case in cases:
-        for name in cells[case.id]:
-            if context.stop.requested:
-                return answers
-            done = len(answers.records)
-            context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            if not has_answer(context, case.verified(), cells[case.id], answers):
-                break
-            answers.records[case.id, name] = _recorded(context, case, name, answers)
-        else:
-            _suspect(context, case, cells[case.id], answers)
-        context.memory.save()  # what a kill must not cost
-    _prove(context, cases, answers)
+    with context.stop.at_once():
+        for case in cases:
+            for name in cells[case.id]:
+                if context.stop.requested:
+                    return answers
+                done = len(answers.records)
+                context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
+                if not has_answer(context, case.verified(), cells[case.id], answers):
+                    break
+                answers.records[case.id, name] = _recorded(context, case, name, answers)
+            else:
+                _suspect(context, case, cells[case.id], answers)
+            context.memory.save()  # what a kill must not cost
+        _prove(context, cases, answers)
     return answers
 
 
@@ -315,8 +256,8 @@ def _lane(
         fresh=False,
         remember=False,
     )
-    with suppress(SqlitmusError, KeyboardInterrupt, EOFError), session as apart:
-        apart.stop.requested = 1  # a signal ends it at once: nothing is lost
+    quiet = suppress(SqlitmusError, KeyboardInterrupt, EOFError)
+    with quiet, session as apart, apart.stop.at_once():
         sent = context.memory  # of this fork, as its parent has it
         apart.memory.take(sent.entries)
         while (place := pipe.recv()) is not None:
@@ -364,8 +305,6 @@ def _prove(context: Context, cases: Iterable[PlannedCase], answers: Answers) -> 
             context.progress.step(f"verify  {name}  {probe.asks}")
             log = context.invocations.logs / f"{probe.name}.{file_name(name)}.log"
             outcome, reason = context.prober.ask(probe, runner, log)
-            if context.stop.requested > 1:
-                return
             if outcome == "ok":
                 context.memory.keep(key, Proven())
                 log.unlink(missing_ok=True)

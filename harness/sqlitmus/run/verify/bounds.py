@@ -11,7 +11,7 @@ from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.scenario import RunnerSpec, Scenario
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.processes.process import Timing
-from sqlitmus.vocabulary import detail
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Histogram, Result, Sequence, Worker
 from sqlitmus.vocabulary.text import counted
 
@@ -77,7 +77,7 @@ LEAST_NS, TICKS = 100, 10
 """An iteration holds two looks at the clock and a call of SQLite, and 10 steps of its clock."""
 STILL_NS, STILL = 100e3, 10
 """Iterations at least so long, so many of them, are never all equal to the nanosecond."""
-LAST_BUCKET = detail.bucket(2**63 - 1)
+LAST_BUCKET = figures.bucket(2**63 - 1)
 
 
 def fits(timing: Timing, result: Result) -> Iterator[Held]:
@@ -124,7 +124,7 @@ def _lived(what: str, spent: float, timing: Timing, words: str) -> Held:
 def _longest(series: Histogram) -> tuple[int, int]:
     """The last bucket, and the least that is in it, or in the last one that there can be."""
     last = max((bucket for bucket, _ in series.buckets), default=0)
-    return last, detail.bounds(min(last, LAST_BUCKET))[0]
+    return last, figures.bounds(min(last, LAST_BUCKET))[0]
 
 
 def _latencies(
@@ -148,7 +148,7 @@ def _latencies(
     )
     if how.planned:  # from the planned time on, which may be long before the operation
         return
-    spent, timed = sum(detail.bounds(b)[0] * n for b, n in buckets), sum(worker.iterations_ns)
+    spent, timed = sum(figures.bounds(b)[0] * n for b, n in buckets), sum(worker.iterations_ns)
     yield Held(
         "latencies within a worker's iterations",
         spent,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil
 from pydantic import TypeAdapter, ValidationError
 
 from bootstrap.guarded import marked
@@ -24,7 +25,6 @@ from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree, system
-from sqlitmus.run.processes.copies import make_scratch
 from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.run.processes.process import Hyperfine
 from sqlitmus.run.processes.progress import Progress, Stop
@@ -139,6 +139,20 @@ class Context:
         """A hash of the runners and the machine, which stay the same while samples are added."""
         parts = [f"{name}:{i.fingerprint}" for name, i in sorted(self.installed.items())]
         return hashlib.sha256("\0".join([*parts, machine.identity()]).encode()).hexdigest()[:16]
+
+
+def make_scratch() -> Path:
+    """This process's folder for jobs and copies, on the fixtures' file system.
+
+    Folders of processes that were killed, so that they could not clean up, are removed.
+    """
+    for folder in paths.cache("work").iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+    scratch = paths.cache("work") / str(os.getpid())
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    return scratch
 
 
 @contextmanager

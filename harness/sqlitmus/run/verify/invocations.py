@@ -10,25 +10,26 @@ from pathlib import Path
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog import fixture, jobs
-from sqlitmus.catalog.cases import PlannedCase, as_answered, steps_of
+from sqlitmus.catalog.cases import Cells, PlannedCase, as_answered, steps_of
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.fixture import Copies, Fixtures
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.process_tree import Leftovers, told
 from sqlitmus.machine.system import limits
 from sqlitmus.run.processes import process
-from sqlitmus.run.processes.copies import Copies, Fixtures, file_name
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.verify import judge
 from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.judge import Evidence, Mode, OracleAnswer, PreparedJob, Requirements
 from sqlitmus.run.verify.proof import Counter, Files, Held, Unproven
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import Job, Level, Result, Share
-from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
-from sqlitmus.vocabulary.text import ending
+from sqlitmus.vocabulary.figures import Launch
+from sqlitmus.vocabulary.text import ending, file_name
 from sqlitmus.vocabulary.verdicts import Outcome
 
 
@@ -196,6 +197,64 @@ class Attempt:
     launch: Launch | None = None
     held: Held | None = None
     wal: Wal = ()
+
+
+Asked = tuple[str, int, int]
+
+
+def asked(case: PlannedCase) -> Asked:
+    """What the oracle is asked by `case`."""
+    return case.id, case.operations, case.warmup_iterations + case.iterations
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Verifications by (case id, runner), and the oracle's answers by case id, operations, and how
+    many iterations a writer beside them has; `silences` are those that it could not give.
+    """
+
+    records: dict[tuple[str, str], Verified]
+    expected: dict[Asked, OracleAnswer | None]
+    silences: dict[Asked, Unanswered]
+
+    def of(self, case: PlannedCase, *, digest: bool = False) -> OracleAnswer | None:
+        """The oracle's answer for a process with the counts of `case`, which it was asked; with
+        `digest` for one that gives a digest, too."""
+        answer = self.expected[asked(case.answered())]
+        witness = self.expected[asked(case.witnessed())] if digest else None
+        if answer is None or witness is None:
+            return answer
+        return answer.model_copy(update={"digest": witness.digest})
+
+    def result_of(
+        self,
+        case: PlannedCase,
+        name: str,
+        attempt: Attempt,
+        where: str,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Result | None:
+        """The result of a later process of a cell whose answer was right; None if that one went
+        wrong, which is recorded and told, with `where`."""
+        if attempt.outcome == "ok":
+            return attempt.invocation.result
+        say(f"{case.id}/{name}: {attempt.outcome} {where}: {attempt.reason}")
+        self.change(case, name, attempt.outcome, f"{where}: {attempt.reason}", attempt.log)
+        return None
+
+    def change(
+        self, case: PlannedCase, name: str, outcome: Outcome, reason: str | None, log: str | None
+    ) -> None:
+        """What has become of a cell whose answer was right."""
+        changes = {"outcome": outcome, "reason": reason, "log": log}
+        self.records[case.id, name] = self.records[case.id, name].model_copy(update=changes)
+
+    def fit(self, cells: Cells) -> Cells:
+        """The cells that may be timed, because their answer was right."""
+        return {
+            case: [n for n in names if self.records[case, n].outcome == "ok"]
+            for case, names in cells.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

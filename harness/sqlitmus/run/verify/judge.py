@@ -18,8 +18,7 @@ from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.proof import Files, Held, Unproven
 from sqlitmus.vocabulary import contract
 from sqlitmus.vocabulary.contract import Column, Counts, Job, Model, Proof, Result, Step
-from sqlitmus.vocabulary.pragmas import normal_pragma
-from sqlitmus.vocabulary.text import counted, listed, quoted, shortened
+from sqlitmus.vocabulary.text import counted, listed, normal_pragma, quoted, shortened
 from sqlitmus.vocabulary.verdicts import Outcome
 
 FIELDS = ("runner", "runtime", "driver", "architecture")

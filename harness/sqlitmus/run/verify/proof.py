@@ -22,10 +22,10 @@ from pydantic import ValidationError
 from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.run.processes.copies import Copies
+from sqlitmus.catalog.fixture import Copies
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Type
-from sqlitmus.vocabulary.detail import Syncs
+from sqlitmus.vocabulary.figures import Syncs
 from sqlitmus.vocabulary.verdicts import Outcome
 
 Value = int | str | bytes | None

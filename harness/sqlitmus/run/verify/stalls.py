@@ -20,7 +20,7 @@ from sqlitmus.run.processes.process import Invocation
 from sqlitmus.run.processes.turns import lone
 from sqlitmus.run.verify import bounds
 from sqlitmus.run.verify.prober import Act, Life, Stop, Verdict, unanswered
-from sqlitmus.vocabulary import contract, detail
+from sqlitmus.vocabulary import contract, figures
 from sqlitmus.vocabulary.contract import Histogram, Job, Level, Measure, Result, Step
 
 RATE = 1000  # operations a second of each worker
@@ -148,7 +148,7 @@ class Stalls:
                 return None, f"the machine is too busy to see {self.asks} ({self.loop})"
             for late_s in LATE_S:
                 least = least_late(life, planned_s, late_s, rate)
-                late = sum(n for b, n in histogram.buckets if detail.bounds(b)[1] >= 1e9 * late_s)
+                late = sum(n for b, n in histogram.buckets if figures.bounds(b)[1] >= 1e9 * late_s)
                 if late < least:
                     return "failed", _words(name, len(life.stops), late_s, least, late)
         return "ok", None
