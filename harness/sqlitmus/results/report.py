@@ -424,6 +424,18 @@ class Tails:
     cores: int | None
     cells: list[Tail]
 
+    @property
+    def offered(self) -> float | None:
+        """The load in operations a second: what the runner that kept up best carried. None for one
+        that no cell shows with a p99."""
+        rates = [cell.rate.value for cell in self.cells if cell.rate and cell.p99]
+        return max(rates, default=None) if self.planned else None
+
+    @property
+    def axes_text(self) -> str:
+        """`mix=95-5`: all of its axes but the profile."""
+        return " ".join(f"{axis}={of}" for axis, of in self.axes.items() if axis != "profile")
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -498,6 +510,14 @@ class Report:
     tails: list[Tails] = field(default_factory=list[Tails])
     taken: Taken | None = None
     sittings: int = 1
+
+    def means(self) -> dict[tuple[str, str], Standing]:
+        """Against its reference, by group and runner; a case by itself has its own figure."""
+        return {
+            (s.group, s.runner): s
+            for s in self.standings
+            if s.reference == self.reference and s.cases > 1
+        }
 
     @property
     def detectable(self) -> tuple[float, float, float] | None:

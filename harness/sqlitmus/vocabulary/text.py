@@ -15,6 +15,16 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def capital(text: str) -> str:
+    """With a capital letter; the rest keeps its case."""
+    return text[:1].upper() + text[1:]
+
+
+def first_sentences(text: str, most: int = 1) -> str:
+    """Up to the first full stops that a space follows."""
+    return " ".join(re.split(r"(?<=[.])\s", text, maxsplit=most)[:most])
+
+
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

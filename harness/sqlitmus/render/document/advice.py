@@ -2,35 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from sqlitmus.render.document import format as fmt, model as doc, parts, sentences, symbols
 from sqlitmus.results.recommendation import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.text import counted, listed
 
-_FIGURE = "Numbers are time with the setting over time without it"
 _STYLES: dict[Effect, str] = {"unsupported": "na", "wrong": "bad", "failed": "bad"}
 
 
-def build(report: Report) -> doc.Document:
-    """The document of a run that tried settings."""
+def content(report: Report) -> doc.Content:
+    """That of a run that tried settings."""
     advice = next(each for each in report.headline if isinstance(each, Advice))
-    document = parts.document(
-        report,
+    compared = sum(bool(tried.contrast) for each in advice.settings for tried in each.tried)
+    return doc.Content(
         [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
         [*(_setting(setting, advice) for setting in advice.settings)],
-        parts.verdicts(
-            report, _FIGURE, sum(bool(t.contrast) for s in advice.settings for t in s.tried)
-        ),
+        parts.verdicts(report, "Numbers are time with the setting over time without it", compared),
         sentences.best(advice),
-    )
-    fits = [doc.Notice(text, "note") for text in _fits(advice)]
-    return replace(
-        document,
-        notices=[*document.notices, *fits],
+        notices=[doc.Notice(text, "note") for text in _fits(advice)],
         answers=_overview(advice),
-        definition=" ".join([*_lead(advice), document.definition]),
+        lead=[*_lead(advice)],
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import log
 from typing import TypeVar
 
-from sqlitmus.render.document import format as fmt, model as doc, parts, sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
 from sqlitmus.results import claims as claim_data
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
@@ -306,8 +306,8 @@ _COLUMNS: tuple[Figure[claim_data.Place], ...] = (
 _FILE: Figure[claim_data.Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
 
 
-def build(report: Report) -> doc.Document:
-    """The document of a run of claims: each claim with its rows and tables."""
+def content(report: Report) -> doc.Content:
+    """That of a run of claims: each claim with its rows and tables."""
     reading: list[doc.Block] = [
         doc.Legend(symbols.verdicts(ClaimWord)),
         doc.Paragraph(symbols.LEADS["claims"], "dim"),
@@ -317,8 +317,7 @@ def build(report: Report) -> doc.Document:
     facts = [("", size), ("reference", report.reference)]
     links = {case.id: f"c-{number}" for number, case in enumerate(report.cases)}
     sections = [_claim(claim, report.claims, links) for claim in report.claims]
-    document = parts.document(report, facts, sections, reading)
-    return replace(document, answers=answers(report.claims))
+    return doc.Content(facts, sections, reading, answers=answers(report.claims))
 
 
 def answers(claims: Sequence[claim_data.Claim]) -> doc.Table:

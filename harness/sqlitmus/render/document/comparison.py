@@ -29,24 +29,24 @@ BROKEN, UNCOMPARED = -1, len(Verdict)
 Ordered = tuple[tuple[int, float], Verdict | None, doc.Row]
 
 
-def build(report: Report) -> doc.Document:
-    """The document of an A/B comparison; UsageError for a report that is none."""
+def content(report: Report) -> doc.Content:
+    """That of an A/B comparison; UsageError for a report that is none."""
     base, new = subjects(report)
     rows = (_time(report, case, head, base, new) for case, head in headed(report.cases))
     times = _table(report, "Time", COLUMNS, rows)
     times = replace(times, title=doc.titled(times.title, _verdicts(times)))
-    document = parts.document(
-        report,
-        [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
-        [*_figures(report, base, new), *_means(report, base, new)],
-        parts.verdicts(report, "\N{GREEK CAPITAL LETTER DELTA} is the change from the base"),
-        _finding(report, base, new),
-    )
     compared = [case.comparisons.of(new, base) for case in report.cases]
     counts = _count(report, [each and each.verdict for each in compared])
     cases = counted(len(report.cases), "case")
-    answer = [f"{new} against {base} in {cases}: {counts}."]
-    return replace(document, answer=answer, answers=times, picture=doc.Chart("forest", report))
+    return doc.Content(
+        [("", cases), ("base", base), ("new", new)],
+        [*_figures(report, base, new), *_means(report, base, new)],
+        parts.verdicts(report, "\N{GREEK CAPITAL LETTER DELTA} is the change from the base"),
+        _finding(report, base, new),
+        answer=[f"{new} against {base} in {cases}: {counts}."],
+        answers=times,
+        picture=doc.Chart("forest", report),
+    )
 
 
 def _finding(report: Report, base: str, new: str) -> str:

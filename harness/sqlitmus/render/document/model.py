@@ -1,7 +1,7 @@
 """A report as titled sections of tables, texts and charts: built once, printed by every format."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -275,6 +275,30 @@ class Section:
 def titled(name: str, finding: str) -> str:
     """A name with what it comes to, if that is known."""
     return f"{name}: {finding}" if finding else name
+
+
+SUMMARY = "summary"  # the section of means by group
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a report of one kind says of its own, for its `Document`.
+
+    `reading` says how to read its sections, `finding` what came out, where no sentence of the
+    headline alone does; `lead` comes before the definition of its times. `answer` are sentences, or
+    how many of the headline's first.
+    """
+
+    facts: list[tuple[str, str]]
+    sections: list[Section]
+    reading: list[Block]
+    finding: str = ""
+    lead: Sequence[str] = ()
+    notices: Sequence[Notice] = ()
+    answer: list[str] | int = 0
+    answers: Table | None = None
+    picture: Chart | None = None
+    brief: list[Table] = field(default_factory=list[Table])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlitmus.render.document import format as fmt, model as doc, sentences, symbols
+from sqlitmus.render.document import format as fmt, model as doc, symbols
 from sqlitmus.render.document.symbols import LEADS, NONE, mark
 from sqlitmus.results import report as results
 from sqlitmus.vocabulary.figures import durability
@@ -74,7 +74,7 @@ READINGS = (
 )
 
 
-def conditions_section(report: results.Report, trust: list[str]) -> doc.Section:
+def _conditions(report: results.Report, trust: list[str]) -> doc.Section:
     """What the run finds and its A/A control shows, then the machine over the run."""
     sessions = f", in {report.sessions} sessions" if report.sessions > 1 else ""
     lead = f"One bar per block, in the order in which they were measured{sessions}."
@@ -99,21 +99,14 @@ def conditions_section(report: results.Report, trust: list[str]) -> doc.Section:
 
 
 def _table(blocks: Sequence[results.Block]) -> doc.Table:
-    rows = [
-        doc.Row(
-            doc.Head(str(block.number + 1)), [doc.Cell(written(each, block)) for each in READINGS]
-        )
-        for block in blocks
-    ]
+    rows: list[doc.Row] = []
+    for block in blocks:
+        facts = [(each, each.read(block)) for each in READINGS]
+        texts = [UNREADABLE if value is None else each.write(value) for each, value in facts]
+        rows.append(doc.Row(doc.Head(str(block.number + 1)), [*map(doc.Cell, texts)]))
     columns = [doc.Column(each.title, each.title) for each in READINGS]
     title = "What was read of the machine around each block, in measured order"
     return doc.Table("conditions", doc.Column("block", "block", "text"), columns, rows, title=title)
-
-
-def written(reading: Reading, block: results.Block) -> str:
-    """A fact of a block as text."""
-    value = reading.read(block)
-    return UNREADABLE if value is None else reading.write(value)
 
 
 # What was measured, and what differs between the runners.
@@ -128,7 +121,7 @@ RUNNERS = [
 ]
 
 
-def provenance_section(report: results.Report) -> doc.Section:
+def _provenance(report: results.Report) -> doc.Section:
     """The runners with their versions, facts that differ by group, then what is alike."""
     groups: dict[str, list[results.Fact]] = {}
     for fact in report.provenance:
@@ -204,7 +197,7 @@ def _alike(groups: dict[str, list[results.Fact]]) -> Iterator[doc.Section]:
 # What write cells make durable: a section of a document, and the words of one case.
 
 
-def durability_section(report: results.Report) -> Iterator[doc.Section]:
+def _durability(report: results.Report) -> Iterator[doc.Section]:
     """A row per write case and a column per runner that writes, if it is known of any whether its
     syncs were counted."""
     cases = [
@@ -259,8 +252,9 @@ def _cell(cell: results.Cell | None) -> doc.Cell:
 CASES = "Each opens to its times, statements, settings, proof of equal work and command."
 
 
-def detail_sections(report: results.Report, trust: list[str]) -> list[doc.Section]:
-    """In the order in which a reader goes deeper; `trust` is what the report says of its noise."""
+def shared_sections(report: results.Report, trust: list[str]) -> list[doc.Section]:
+    """Below those of its kind, in the order in which a reader goes deeper; `trust` is what the
+    report says of its noise."""
     cases = doc.Chart("cases", report)
     method = doc.Section(
         "method",
@@ -272,10 +266,12 @@ def detail_sections(report: results.Report, trust: list[str]) -> list[doc.Sectio
     )
     drivers = [] if report.claims else [*scaling(report), *overhead(report)]
     return [
+        *_durability(report),
+        *_problems(report),
         doc.Section("cases", "Case by case", [CASES], [cases], detail=True, nav="Cases"),
         *drivers,
-        conditions_section(report, trust),
-        provenance_section(report),
+        _conditions(report, trust),
+        _provenance(report),
         *([method] if report.method else []),
     ]
 
@@ -388,66 +384,6 @@ def above(cell: results.Cell | None, top: float) -> doc.Cell:
         value=over,
         tooltip=f"{bounds} against the floor: {verdict}" if verdict else bounds,
         bar=[min(max(end / top, 0.0), 1.0) if top > 0 else 0.0 for end in ends],
-    )
-
-
-# What to know about figures that hold.
-NOTES: frozenset[results.NoticeKind] = frozenset({
-    *("settled", "shared", "left out", "flat", "sqlite", "journal", "cores unknown"),
-    *("oversubscribed", "plans", "not warm", "not steady", "warming up", "governor"),
-})  # fmt: skip
-
-# As many facts of the machine stand at the top of a page.
-MACHINE = 6
-
-
-def document(
-    report: results.Report,
-    facts: list[tuple[str, str]],
-    sections: list[doc.Section],
-    reading: list[doc.Block],
-    finding: str = "",
-) -> doc.Document:
-    """The report around the `sections` of its kind; `reading` says how to read them, `finding` what
-    came out, where no sentence of the headline alone does."""
-    trust = list(sentences.trust(report))
-    amiss = [each for each in report.headline if isinstance(each, results.Broken | results.Missing)]
-    others = [sentences.statement(each) for each in report.headline if each not in amiss]
-    done, planned = report.blocks_complete, report.blocks_planned
-    blocks = counted(done, "block") if done == planned else f"{done} of {planned} blocks"
-    return doc.Document(
-        title=report.title,
-        created=report.created,
-        version=report.sqlitmus_version,
-        headline=[*filter(None, [finding]), *others],
-        facts=[("suite", report.suite), ("", blocks), *facts],
-        notices=[
-            *(doc.Notice(sentences.statement(each), "absent") for each in amiss),
-            *(
-                doc.Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
-                for notice in report.notices
-            ),
-        ],
-        trust=trust,
-        sections=[
-            *sections,
-            *durability_section(report),
-            *_problems(report),
-            *detail_sections(report, trust),
-        ],
-        foot=[
-            *reading,
-            doc.Code(report.rerun, "Run again"),
-            doc.Paragraph(symbols.selftest(report), "dim"),
-            doc.Paragraph(
-                f"sqlitmus {report.sqlitmus_version} · run {report.run} · seed {report.seed}", "dim"
-            ),
-        ],
-        whole=f"`./just report results/{report.run} --format json` has all of them.",
-        label=report.label,
-        definition=sentences.definition(report),
-        machine=list(report.machine.items())[:MACHINE],
-        runners=report.runners,
     )
 
 

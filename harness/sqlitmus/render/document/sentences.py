@@ -13,7 +13,7 @@ from sqlitmus.render.document import decision, format as fmt
 from sqlitmus.render.document.ranking import Amounts, left_out, ratio, say
 from sqlitmus.results import recommendation, report as results
 from sqlitmus.results.ranking import Interval
-from sqlitmus.vocabulary.text import by_value, counted, listed, some
+from sqlitmus.vocabulary.text import by_value, capital, counted, listed, some
 from sqlitmus.vocabulary.verdicts import ClaimWord, HoldsWord, Side
 
 # What is said of the settings of which this is the upshot; no more than one sentence each.
@@ -306,8 +306,3 @@ def control(summary: results.CanarySummary) -> str:
         f"{counted(summary.tested, 'case')}; the ratio furthest from 1 is "
         f"{ratio(summary.furthest)}."
     )
-
-
-def capital(text: str) -> str:
-    """With a capital letter; the rest keeps its case."""
-    return text[:1].upper() + text[1:]

@@ -1,6 +1,5 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,37 +10,34 @@ from sqlitmus.render.document.parts import headed
 from sqlitmus.render.document.ranking import few
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.recommendation import Recommendation, Weighed
-from sqlitmus.results.report import Group, Report, Standing, Tail, Tails
+from sqlitmus.results.report import Group, Report, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
-SUMMARY = "summary"
 # Of more cases a brief text has the groups' means only.
 MOST_ROWS = 16
 Said = TypeVar("Said", Recommendation, Weighed)
 
 
-def build(report: Report) -> doc.Document:
-    """The document of a run of a suite."""
+def content(report: Report) -> doc.Content:
+    """That of a run of a suite."""
     size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
     mix, uses = _said(report, Recommendation), _said(report, Weighed)
     pragmas = [of for case in report.cases if mix and case.id == mix.case for of in case.pragmas]
     workload = decision.workload_section(mix, pragmas)
     presets = decision.presets_section(uses)
     cases = matrix(report)
-    document = parts.document(
-        report,
+    # a decision, and of which calls; without one, each group, which the tables say
+    ranked = [table for section in [*workload, *presets] for table in section.tables()]
+    under_load = any(case.offered for case in report.tails)
+    return doc.Content(
         [("", size), ("reference", report.reference)],
         [*workload, *_summary(report), cases, scatter(report), *tails_section(report), *presets],
         parts.verdicts(report, "Numbers are time over the reference's time"),
         "" if mix or uses else _finding(report),
+        answer=2 if mix or uses else 1,
+        picture=doc.Chart("loads", report) if under_load else None,
+        brief=[*(ranked if workload else ranked[-1:]), *_whole(report, cases)],
     )
-    under_load = doc.Chart("loads", report) if any(map(offered, report.tails)) else None
-    ranked = [table for section in [*workload, *presets] for table in section.tables()]
-    # a decision, and of which calls; without one, each group, which the tables say
-    sentences = 2 if mix or uses else 1
-    answer = [first_sentences(text, sentences) for text in document.headline[:1]]
-    brief = [*(ranked if workload else ranked[-1:]), *_whole(report, cases)]
-    return replace(document, answer=answer, picture=under_load, brief=brief)
 
 
 def _whole(report: Report, cases: doc.Section) -> Iterator[doc.Table]:
@@ -81,18 +77,13 @@ def _finding(report: Report) -> str:
     return "; ".join([text, *(f"{few(names)} in {count}" for count, names in rest[:1])]) + "."
 
 
-def first_sentences(text: str, most: int = 1) -> str:
-    """Up to the first full stops that a space follows."""
-    return " ".join(re.split(r"(?<=[.])\s", text, maxsplit=most)[:most])
-
-
 def _said(report: Report, kind: type[Said]) -> Said | None:
     return next((each for each in report.headline if isinstance(each, kind)), None)
 
 
 def _summary(report: Report) -> list[doc.Section]:
     """Geometric means: a row per runner, a column per group."""
-    means = group_means(report)
+    means = report.means()
     if not means:
         return []
     named = {group for group, _ in means}
@@ -108,16 +99,7 @@ def _summary(report: Report) -> list[doc.Section]:
         f"Geometric mean of time relative to {report.reference}, of groups of several cases; "
         f"below 1 is faster. {symbols.LEADS['together']}"
     )
-    return [doc.Section(SUMMARY, "Summary", [lead], [table])]
-
-
-def group_means(report: Report) -> dict[tuple[str, str], Standing]:
-    """Against the report's reference, by group and runner; a case by itself has its own figure."""
-    return {
-        (s.group, s.runner): s
-        for s in report.standings
-        if s.reference == report.reference and s.cases > 1
-    }
+    return [doc.Section(doc.SUMMARY, "Summary", [lead], [table])]
 
 
 def matrix(report: Report) -> doc.Section:
@@ -189,13 +171,6 @@ def _quickest(report: Report) -> str:
     return f"{name} measured the lowest p99 in {number} of {counted(len(report.tails), 'case')}"
 
 
-def offered(case: Tails) -> float | None:
-    """The load in operations a second: what the runner that kept up best carried. None for one
-    that no cell shows with a p99."""
-    rates = [cell.rate.value for cell in case.cells if cell.rate and cell.p99]
-    return max(rates, default=None) if case.planned else None
-
-
 def _blocks(case: Tails) -> list[doc.Block]:
     blocks: list[doc.Block] = [doc.Chart("tails", case), _tails_table(case)]
     for kind, what in OVER_TIME.items():
@@ -207,12 +182,7 @@ def _blocks(case: Tails) -> list[doc.Block]:
 
 def tails_name(case: Tails) -> str:
     """The case with the axes that tell it from its like."""
-    return " ".join(filter(None, (case.title, tails_axes(case))))
-
-
-def tails_axes(case: Tails) -> str:
-    """`mix=95-5`: all of its axes but the profile."""
-    return " ".join(f"{axis}={value}" for axis, value in case.axes.items() if axis != "profile")
+    return " ".join(filter(None, (case.title, case.axes_text)))
 
 
 def tails_said(case: Tails) -> Iterator[str]:

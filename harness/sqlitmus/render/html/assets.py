@@ -14,7 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from sqlitmus.render.document.sentences import capital
+from sqlitmus.vocabulary.text import capital
 
 REPORTS = Path(__file__).resolve().parents[4] / "reports"
 STYLES = [

@@ -13,7 +13,6 @@ from pydantic_core import to_json
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, ChartKind, Document, Section
-from sqlitmus.render.document.suite import offered, tails_axes
 from sqlitmus.render.html import assets, charts, view
 from sqlitmus.render.html.charts import Box, Line, Panel as LinePanel, Place, Scale, Tick
 from sqlitmus.render.html.view import Look, looks, numbered
@@ -247,7 +246,7 @@ def load_panels(report: Report, runners: Sequence[Runner]) -> list[LinePanel]:
     """p99 of every runner at each offered load, for a desk and for a phone; least load first."""
     families: dict[str, list[Load]] = {}
     for case in report.tails:
-        if rate := offered(case):
+        if rate := case.offered:
             families.setdefault(case.title, []).append((rate, case))
     for family in families.values():
         family.sort(key=lambda load: load[0])
@@ -288,7 +287,7 @@ def loads_panel(
         box,
         [each for mine in lines.values() for each in mine],
         [
-            (starts[case.case] + width / 2, planned(rate) + f"/s {tails_axes(case)}" * wide)
+            (starts[case.case] + width / 2, planned(rate) + f"/s {case.axes_text}" * wide)
             for rate, case in loads
         ],
         [(down(value), fmt.duration(value)) for value in charts.rate_ticks(min(ends), max(ends))],

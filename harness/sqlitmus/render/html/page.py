@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import MARKS
-from sqlitmus.render.document.model import Chart, Document, Legend, Row, Section, Table
-from sqlitmus.render.document.suite import SUMMARY, first_sentences
+from sqlitmus.render.document.model import SUMMARY, Chart, Document, Legend, Row, Section, Table
 from sqlitmus.render.html import assets, charts, drawings, embed
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Answer, MergedReport, Pooled, Row as MachineRow
 from sqlitmus.results.report import Interval, Report
-from sqlitmus.vocabulary.text import counted, visible
+from sqlitmus.vocabulary.text import counted, first_sentences, visible
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Sections that are beside the question, or that a table of answers leads to.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from sqlitmus.render.document import format as fmt, symbols
 from sqlitmus.render.document.parts import READINGS, UNREADABLE, Reading, varying
-from sqlitmus.render.document.suite import group_means
 from sqlitmus.results.ranking import Contrast
 from sqlitmus.results.report import Block, Cell, Report, Runner
 from sqlitmus.vocabulary.figures import FIGURES
@@ -149,7 +148,7 @@ def group_views(report: Report) -> list[GroupView]:
             for place, runner in enumerate(report.runners)
         ]
         members.setdefault(case.group, []).append(CaseView(index, case.title, axes, entries))
-    means = group_means(report)
+    means = report.means()
     groups: list[GroupView] = []
     for name, cases in members.items():
         mine = [means.get((name, runner.name)) for runner in report.runners]
