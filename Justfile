@@ -166,9 +166,14 @@ version:
 test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
-# The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
+# The tests that need no runner, node, hyperfine or browser, without those that count false alarms
 [group("work on sqlitmus")]
 test-fast *ARGS:
+    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser and not simulation" --hypothesis-profile fast "$@"
+
+# What of the harness the tests cover that need no runner, node, hyperfine or browser
+[group("work on sqlitmus")]
+coverage *ARGS:
     @python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
     @python -c 'import json; total = json.load(open(".pytest_cache/coverage.json"))["summary"]; print("These tests cover {percent_covered:.0f} % of harness/sqlitmus; .pytest_cache/coverage.json has the lines of each file.".format(**total))'
 

@@ -235,6 +235,8 @@ def measures(
     base = names.index(reference)
     runners = _only(values, map(figure.shown, work))[:, :-1]
     shape = runners.shape[:2]
+    if np.isnan(runners).all():
+        return [[None] * shape[1] for _ in range(shape[0])]
     typical = optional(_over_blocks(figure, runners.reshape(-1, runners.shape[2])))
     if not any(map(figure.compared, work)):
         return _by_case([None if v is None else Measure(v) for v in typical], shape[1])

@@ -314,12 +314,7 @@ def _measured(series: Series, base: Cell, new: Cell, draft: Draft) -> Draft:
             raise NotHereError(f"{runner} in {case}: {group.metric} was not recorded")
         values.append(blocks / series.rows(spot) if group.per == "row" else blocks)
     base_times, new_times = values
-    row = replace(
-        draft.row,
-        base_time=median(base_times),
-        new_time=median(new_times),
-        verdict=None,
-    )
+    row = replace(draft.row, base_time=median(base_times), new_time=median(new_times), verdict=None)
     whole = group.metric == "wall" or series.case(spots[0]).metric == "cold"
     unit: Unit = "row" if group.per == "row" else "process" if whole else "operation"
     return replace(draft, row=row, unit=unit, times=(base_times, new_times))

@@ -112,17 +112,19 @@ def _figures(
     shape = (len(plan.cases), len(plan.runners) + 1, plan.blocks)
     flat = {sample: np.ravel_multi_index(place, shape).item() for sample, place in places.items()}
 
+    entries: dict[str, list[tuple[int, float]]] = {}
+    for name, sample, value in db.execute(
+        "SELECT figure.name, sample.id, value FROM cell JOIN sample ON cell = cell.id "
+        "JOIN value ON sample = sample.id JOIN figure ON figure = figure.id WHERE run = ?",
+        (run,),
+    ):
+        if sample in flat:
+            entries.setdefault(name, []).append((flat[sample], value))
+
     def column(name: str) -> Array:
         whole = np.full(shape, np.nan).ravel()
-        rows = db.execute(
-            "SELECT sample.id, value FROM cell JOIN sample ON cell = cell.id "
-            "JOIN value ON sample = sample.id WHERE run = ? "
-            "AND figure = (SELECT id FROM figure WHERE name = ?)",
-            (run, name),
-        )
-        entries = [(flat[sample], value) for sample, value in rows if sample in flat]
-        if entries:
-            at, values = zip(*entries, strict=True)
+        if of_name := entries.get(name):
+            at, values = zip(*of_name, strict=True)
             whole[list(at)] = values
         return whole.reshape(shape)
 

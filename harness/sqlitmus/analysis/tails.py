@@ -51,7 +51,9 @@ def _cells(
     late: Collection[Place],
 ) -> list[Tail]:
     """`figures` by name are series x blocks."""
-    of = {name: intervals(medians(values)) for name, values in figures.items()}
+    if np.isnan(figures["p50"]).all():
+        return []
+    of = {name: intervals(medians(figures[name])) for name in (*_MEDIANS, "pacing", "steady")}
     cells: list[Tail] = []
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:

@@ -466,10 +466,7 @@ def _plain(file: Path) -> bool:
 def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytearray]]:
     """Number and content of each block of `file` that `origin` has otherwise or not at all."""
     mine, whole = bytearray(_AT_ONCE), bytearray(_AT_ONCE)
-    with (
-        file.open("rb") as stream,
-        origin.open("rb") if origin else nullcontext() as other,
-    ):
+    with file.open("rb") as stream, origin.open("rb") if origin else nullcontext() as other:
         start = 0
         while length := stream.readinto(mine):
             as_built = other.readinto(whole) if other else 0

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
@@ -294,11 +295,13 @@ def work(case: str, catalog: Catalog) -> dict[str, int | str]:
         }
         last = f" of step {number}" if len(job.steps) > 1 else ""
         stated |= {name + last: value for name, value in of_step.items()}
-    return stated | (_tables(file, size) if file else {})
+    return stated | (_tables(file.model_dump_json(), size) if file else {})
 
 
-def _tables(file: Fixture, size: int) -> dict[str, int | str]:
-    """Rows and mean lengths of each table that a fixture draws."""
+@lru_cache(maxsize=64)
+def _tables(definition: str, size: int) -> dict[str, int | str]:
+    """Rows and mean lengths of each table that a fixture draws, by its definition as JSON."""
+    file = Fixture.model_validate_json(definition)
     stated: dict[str, int | str] = {}
     for table, columns in file.fill.items():
         if "rows" not in columns:

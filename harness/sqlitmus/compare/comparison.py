@@ -277,13 +277,7 @@ def _bad(directory: RunDirectory) -> set[Outcome]:
 
 
 # If several apply, the first is the exit code.
-_WEIGHT = (
-    Exit.WRONG_ANSWERS,
-    Exit.GATE_FAILED,
-    Exit.CELLS_FAILED,
-    Exit.UNDECIDED,
-    Exit.DONE,
-)
+_WEIGHT = (Exit.WRONG_ANSWERS, Exit.GATE_FAILED, Exit.CELLS_FAILED, Exit.UNDECIDED, Exit.DONE)
 
 
 def worst(exits: Iterable[Exit]) -> Exit:

@@ -52,9 +52,9 @@ def student_p(t: Array, freedom: Array | Counts) -> Array:
         logs = -half * np.log1p(r) - np.log1p(1 / r) / 2
     front = np.exp(logs + _log_gamma_ratio(distinct)[which]) / sqrt(pi)
     in_tail = x * (half + 2.5) < half + 1
-    tail, centre = np.nonzero(in_tail)[0], np.nonzero(~in_tail)[0]
+    tail, centre = np.nonzero(in_tail)[0], np.nonzero(~in_tail & ~np.isnan(x))[0]
     a, b = distinct / 2, np.full(len(distinct), 0.5)
-    p = np.empty_like(front)
+    p = np.full_like(front, np.nan)
     p[tail] = front[tail] / half[tail] * _beta_fraction(x[tail], a, b, which[tail])
     p[centre] = 1 - 2 * front[centre] * _beta_fraction(y[centre], b, a, which[centre])
     return p

@@ -116,16 +116,16 @@ def segments(values: Array, penalty: float, most: int) -> NDArray[np.int64]:
     step = ceil(len(values) / most)
     places = np.append(np.arange(0, len(values) - step + 1, step), len(values))
     shortest = ceil(SHORTEST / step)
-    sums = np.append(0.0, np.cumsum(values))[places]
-    squares = np.append(0.0, np.cumsum(values**2))[places]
-    best = np.full(len(places), np.inf)
+    sums, ends = np.append(0.0, np.cumsum(values))[places], places.astype(np.float64)
+    best = np.full(len(places), np.inf)  # less the sum of squares, which is the same however cut
     best[0] = 0.0
     previous = np.zeros(len(places), dtype=np.int64)
     for end in range(shortest, len(places)):
         begin = slice(end - shortest + 1)
-        total = sums[end] - sums[begin]
-        spread = squares[end] - squares[begin] - total**2 / (places[end] - places[begin])
-        cost = best[begin] + spread
+        cost = sums[end] - sums[begin]
+        cost *= cost
+        cost /= ends[begin] - ends[end]
+        cost += best[begin]
         previous[end] = cost.argmin()
         best[end] = cost[previous[end]] + penalty
     starts = [int(previous[-1])]

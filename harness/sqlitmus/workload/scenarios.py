@@ -537,12 +537,7 @@ def read(
         paced=query_parts.paced(workload),
         round=sum(query_parts.shares([query.weight for query in measured.values()])),
     )
-    return Ready(
-        whole,
-        planned,
-        (name := source.profile(catalog)[0]),
-        whole.profiles[name].pragmas,
-    )
+    return Ready(whole, planned, (name := source.profile(catalog)[0]), whole.profiles[name].pragmas)
 
 
 def tried(

@@ -156,6 +156,7 @@ def of_variants() -> Run:
 
 
 @pytest.mark.parametrize(("runners", "blocks", "noise"), [(2, 30, 0.004), (9, 10, 0.03)])
+@pytest.mark.simulation
 def test_equal_runners_are_not_ranked_and_catch_up_with_nobody(
     runners: int, blocks: int, noise: float
 ) -> None:

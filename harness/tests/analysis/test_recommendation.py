@@ -154,6 +154,7 @@ def test_a_limit_on_durability(
     assert told == (words is not None)
 
 
+@pytest.mark.simulation
 def test_equal_runners_are_ranked_in_at_most_one_of_twenty() -> None:
     run = runs.make(**made())
     rng = np.random.default_rng(0)

@@ -75,6 +75,7 @@ EFFECTS: dict[str, tuple[Effect, dict[str, float], bool, Told]] = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", EFFECTS)
 def test_equal_copies_pass_and_what_favours_one_is_found(name: str) -> None:
     effect, how, passed, told = EFFECTS[name]
@@ -118,10 +119,8 @@ def test_a_report_says_whether_the_last_self_test_was_of_its_scheme(
 NOISE = np.random.default_rng(11).normal(0, 0.02, 300_000)  # reports share little of it
 
 
-@pytest.mark.parametrize(
-    ("runners", "blocks", "count"),
-    [(2, 30, 80), (9, 10, 80), (9, 30, 40)],
-)
+@pytest.mark.parametrize(("runners", "blocks", "count"), [(2, 30, 80), (9, 10, 80), (9, 30, 40)])
+@pytest.mark.simulation
 def test_at_most_5_percent_of_reports_tell_equal_runners_apart(
     runners: int, blocks: int, count: int
 ) -> None:

@@ -80,7 +80,7 @@ def test_help_and_refusals_need_neither_toolchain_nor_tools(tmp_path: Path) -> N
         (["bench-all", "-r", "a b"], ["-m", "sqlitmus", "run", "--suite", "full", "-r", "a b"]),
         (["bench-self", "-h"], ["harness/benchmarks/self_cost.py", "--help"]),
         (["test", "ruff"], ["-m", "bootstrap.checks", "lint", "test", "--", "ruff"]),
-        *[([word, "run"], None) for word in ("test-fast", "check-report", "setup", "-q", "x=1")],
+        *[([word, "run"], None) for word in ("coverage", "check-report", "setup", "-q", "x=1")],
     ],
 )
 def test_a_recipe_that_only_starts_a_program_is_that_program(

@@ -112,10 +112,7 @@ def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_find
     desk.instant.paces |= {"old": even(5000, "old"), "new": even(1000, "new")}
     assert claims("faster", "--size", "s", "--blocks", "1").code == 0
     counts = desk.clone.latest().plan().counts
-    assert {case: list(cells) for case, cells in counts.items()} == {
-        "get": ["old"],
-        other: ["new"],
-    }
+    assert {case: list(cells) for case, cells in counts.items()} == {"get": ["old"], other: ["new"]}
     assert {one.operations for cells in counts.values() for one in cells.values()} == operations
     report = desk.clone.summary()
     assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused

@@ -27,10 +27,7 @@ COLUMNS = "id, created, email, score, active"
 WORK: dict[str, tuple[str, list[list[Any]]]] = {
     "user": (f"SELECT {COLUMNS} FROM users WHERE id = ?", [[5], [1], [2]]),
     "users": (f"SELECT {COLUMNS} FROM users WHERE id >= ? ORDER BY id LIMIT 4", [[1], [7]]),
-    "range": (
-        "SELECT id, created, email FROM users WHERE id BETWEEN ? AND ?",
-        [[1, 9], [4, 5]],
-    ),
+    "range": ("SELECT id, created, email FROM users WHERE id BETWEEN ? AND ?", [[1, 9], [4, 5]]),
     "insert": (
         "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)",
         [[1, "ä", 0.5, "00ff"], [2**31, "", 1.5, ""], [3, "c", 2.5, "01"]],

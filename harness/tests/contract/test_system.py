@@ -96,11 +96,7 @@ def test_the_oracle_on_windows(
     before, after = system.usage(), system.usage()
     told = system.figures([(before, after)])
     del told["collections"]
-    assert told == {
-        "cpu_ns": 750_000_000,
-        "switches": None,
-        "page_faults": None,
-    }
+    assert told == {"cpu_ns": 750_000_000, "switches": None, "page_faults": None}
     assert system.peak_rss() == peak
 
 

@@ -13,8 +13,10 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -28,7 +30,6 @@ from sqlitmus.catalog import definitions, runners
 from sqlitmus.compare import comparison
 from sqlitmus.machine import process_tree
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.machine.process_tree import Leftovers
 from sqlitmus.run import session
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.blocks import Seating
@@ -282,10 +283,17 @@ class Desk:
         monkeypatch.setattr(context, "prove", believe)
         monkeypatch.setattr(context.Prober, "ask", fresh)
 
-        def nothing_to_outlive(*_held: int) -> AbstractContextManager[Leftovers]:
-            return nullcontext(Leftovers())
+        def nothing_outlives(*_held: int) -> AbstractContextManager[SimpleNamespace]:
+            return nullcontext(SimpleNamespace(end=dict))
 
-        monkeypatch.setattr(process_tree, "none_outlive", nothing_to_outlive)
+        monkeypatch.setattr(process_tree, "none_outlive", nothing_outlives)
+        now = datetime.now(UTC)
+        seconds = (now + timedelta(seconds=number) for number in count())
+        # a second later at each look: no run waits until its name is free
+        moment = partial(
+            planning.free_moment, now=partial(next, seconds), sleep=list[float]().append
+        )
+        monkeypatch.setattr(planning, "free_moment", moment)
         monkeypatch.setattr(process_tree, "of_the_dead", lambda: 0)
 
         def look(probe_ns: int) -> Conditions:

@@ -142,10 +142,7 @@ MACHINES: dict[str, dict[str, Any]] = {
         **BUSY,
         "hyperfine": ("hyperfine 1", 0),
         # another process of the same id, and a new one
-        "process_iter": (
-            processes({1: (0, 0)}),
-            processes({1: (9, 9), 2: (9, 9)}, start=2.0),
-        ),
+        "process_iter": (processes({1: (0, 0)}), processes({1: (9, 9), 2: (9, 9)}, start=2.0)),
     },
     "that is virtual": {
         "files": {

@@ -6,10 +6,7 @@ import pytest
 
 from tests.known import KNOWN, ROOT
 
-CODE = [
-    *(ROOT / "harness" / "sqlitmus").rglob("*.py"),
-    *(ROOT / "runners" / "python").glob("*.py"),
-]
+CODE = [*(ROOT / "harness" / "sqlitmus").rglob("*.py"), *(ROOT / "runners" / "python").glob("*.py")]
 
 
 def test_no_code_leaves_line_ends_or_encodings_to_the_system() -> None:

@@ -221,10 +221,7 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
 ) -> None:
     """A child that ends between being listed and being reaped leaves its own children behind."""
     listed = psutil.Process.children
-    with (
-        process_tree.none_outlive() as left,
-        started(*PYTHON, FAMILY) as (process, orphan),
-    ):
+    with process_tree.none_outlive() as left, started(*PYTHON, FAMILY) as (process, orphan):
 
         def children(self: psutil.Process) -> list[psutil.Process]:
             before = listed(self)

@@ -169,12 +169,7 @@ ARRANGED: dict[str, tuple[list[Run], dict[str, str], dict[str, str]]] = {
     ),
     "other hardware under one label is another machine": (
         [*HARDWARE, run("d", label="linux-x64 (2)")],
-        {
-            "linux-x64": "a",
-            "linux-x64 (2)": "b",
-            "linux-x64 (3)": "c",
-            "linux-x64 (2) (2)": "d",
-        },
+        {"linux-x64": "a", "linux-x64 (2)": "b", "linux-x64 (3)": "c", "linux-x64 (2) (2)": "d"},
         {},
     ),
     "two machines without a case in common": (APART, {}, dict.fromkeys("ab", ALONE)),
@@ -345,10 +340,7 @@ def linked(name: str) -> Damage:
 
 ROWS = tomllib.loads(Path(__file__).with_name("accidents.toml").read_text("utf-8"))
 ACCIDENTS: dict[str, tuple[Damage, str]] = {
-    "empty file": (
-        content(lambda _: b""),
-        "run.sqlite: is no run's file, but another database",
-    ),
+    "empty file": (content(lambda _: b""), "run.sqlite: is no run's file, but another database"),
     "cut file": (content(lambda data: data[:5000]), "run.sqlite: "),
     "no database": (
         content(lambda _: b"x" * 9000),

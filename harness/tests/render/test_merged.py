@@ -50,10 +50,7 @@ def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> No
             [["rust"], ["bun"], ["rust"]],
             "For a service, who is fastest differs between the machines",
         ),
-        (
-            [["rust"], [], ["rust"]],
-            "bun is faster than node in 3 cases on all or most machines",
-        ),
+        ([["rust"], [], ["rust"]], "bun is faster than node in 3 cases on all or most machines"),
     ],
 )
 def test_the_page_begins_with_who_is_fastest_on_all_machines(

@@ -73,10 +73,7 @@ def foretold(
         # six of ten are quiet
         ({"cells": TWO, "each": NOISY}, "2.03% 4.19%, 5 of 10"),
         # a lucky pilot promises nothing grand
-        (
-            {"cells": TWO, "each": LUCKY, "correction": "none"},
-            "1.68% 1.94%, 5 of 10",
-        ),
+        ({"cells": TWO, "each": LUCKY, "correction": "none"}, "1.68% 1.94%, 5 of 10"),
     ],
 )
 def test_a_run_is_foretold_what_it_resolves(given: dict[str, Any], expected: str | None) -> None:

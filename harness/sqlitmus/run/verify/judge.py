@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from operator import sub
 from pathlib import Path
 from typing import Literal
 
@@ -141,17 +140,18 @@ def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Co
     covered = len(answer.answers)
     again = covered == walk > 0
 
-    def until(number: int) -> list[int]:
+    def until(number: int) -> list[int] | None:
+        if number > covered and not again:
+            return None
         times, rest = divmod(number, covered) if again else (0, number)
         return [times * whole + part for whole, part in zip(sums[-1], sums[rest], strict=True)]
 
-    def between(begin: int, end: int) -> Counts:
-        rows, affected, checksum = map(sub, until(end), until(begin))
-        return rows, affected, checksum % 2**32
-
-    cuts = [length * number for number in range(count + 1)]
+    cuts = [until(length * number) for number in range(count + 1)]
     return [
-        between(begin, end) if again or end <= covered else None for begin, end in pairwise(cuts)
+        (end[0] - begin[0], end[1] - begin[1], (end[2] - begin[2]) % 2**32)
+        if begin and end
+        else None
+        for begin, end in pairwise(cuts)
     ]
 
 
@@ -348,7 +348,7 @@ def _other_answer(of: Evidence) -> str | None:
     _, length, count = _parts(of) or ("", 0, 0)
     expected = windows(answer, length, count, required.walk)
     for number, (have, right) in enumerate(zip(result.answers, expected, strict=False)):
-        if right is None:
+        if right is None or have == right:
             continue
         for name, mine, theirs in zip(("rows", "affected", "checksum"), have, right, strict=True):
             if name in required.left_open or mine == theirs:

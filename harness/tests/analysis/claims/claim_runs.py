@@ -166,11 +166,7 @@ def make(
         cpus = {"0": 0.9, "1": 0.5}
         launch = {"processes": 2, "skew_us": [40.0, 50.0, 60.0], "cpus": cpus}
         details.append(
-            {
-                "position": line["position"],
-                "latencies": runs.latencies(counts),
-                "launch": launch,
-            }
+            {"position": line["position"], "latencies": runs.latencies(counts), "launch": launch}
         )
         return {
             "p50_ns": each,

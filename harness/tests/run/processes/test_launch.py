@@ -302,11 +302,7 @@ def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
         answers=[(4, 1, 2), (3, 1, 3), (3, 1, 2)],
     )
     measure = MEASURE.model_copy(update={"workers": 2})
-    costs = {
-        "cpu_ns": 33,
-        "switches": {"voluntary": 7, "involuntary": 1},
-        "peak_rss_bytes": 150,
-    }
+    costs = {"cpu_ns": 33, "switches": {"voluntary": 7, "involuntary": 1}, "peak_rss_bytes": 150}
     expected = {
         "operations": 9,
         "rows": 18,
