@@ -27,8 +27,8 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.analysis import analyse, load
-from sqlitmus.analysis.assemble import OPEN
+from sqlitmus.analysis.assemble import OPEN, analyse
+from sqlitmus.analysis.data import load
 from sqlitmus.results.report import Case
 from sqlitmus.store.folder import latest
 from sqlitmus.vocabulary.errors import Exit

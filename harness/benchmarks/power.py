@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sqlitmus.analysis import load
+from sqlitmus.analysis.data import load
 from sqlitmus.stats.estimate import Array, trimmed_means
 from sqlitmus.stats.verdict import ALPHA, p_values
 from sqlitmus.vocabulary import paths

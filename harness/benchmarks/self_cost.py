@@ -19,7 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus.analysis import analyse, load
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import load
 from sqlitmus.catalog import cases, definitions, fixture
 from sqlitmus.render import markdown
 from sqlitmus.render.document.build import build

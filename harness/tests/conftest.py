@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,7 @@ from bootstrap.paths import just_environ, paths_file
 from sqlitmus.vocabulary import paths
 from tests import left_out
 from tests.fakes.clone import Clone
+from tests.fakes.instant import Desk
 
 # A busy machine is slow, and a test that drew other values than yesterday is no news.
 settings.register_profile("sqlitmus", deadline=None, derandomize=True, max_examples=60)
@@ -106,3 +108,12 @@ def clone(tmp_path: Path, hyperfine_program: str) -> Iterator[Clone]:
 def catalogue(tmp_path: Path) -> Clone:
     """A temporary catalogue without hyperfine: for what is decided, not measured."""
     return Clone.make(tmp_path)
+
+
+@pytest.fixture
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Desk:
+    """A desk with the fakes that the module names in RUNNERS."""
+    module = cast("Any", request.module)  # pyright: ignore[reportUnknownMemberType]
+    for name in module.RUNNERS:
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)

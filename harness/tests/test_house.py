@@ -118,13 +118,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 # The house as `./just bench-house` counts it; a commit that lets it grow says what for.
 AT_MOST = {
     "modules": 146,
-    "lines": 38_062,
+    "lines": 38_054,
     "lines of a module, most": 600,
-    "longest chain of imports": 19,
-    "modules with one importer": 26,
-    "import lines, % of code": 6.9,
-    "imports from tests": 295,
-    "lines of tests": 32_929,
+    "longest chain of imports": 17,
+    "modules with one importer": 28,
+    "import lines, % of code": 7.0,
+    "imports from tests": 296,
+    "lines of tests": 32_917,
 }
 
 

@@ -8,9 +8,3 @@ them together · `selftest` what equal copies say of all this.
 
 Imports: vocabulary, stats, machine, catalog, store, results.
 """
-
-from sqlitmus.analysis.assemble import analyse
-from sqlitmus.analysis.data import RunData, load, load_file, read
-from sqlitmus.vocabulary.errors import RunDataError
-
-__all__ = ["RunData", "RunDataError", "analyse", "load", "load_file", "read"]

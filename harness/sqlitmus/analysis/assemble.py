@@ -16,7 +16,6 @@ from sqlitmus.analysis.cells import (
     complete_blocks,
     disagree,
     judge,
-    optional,
     proven,
     ratios,
     sentences,
@@ -25,7 +24,7 @@ from sqlitmus.analysis.cells import (
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims import claimed, claims_headline
 from sqlitmus.analysis.data import RunData, load
-from sqlitmus.analysis.notices import cores, notices
+from sqlitmus.analysis.notices import notices
 from sqlitmus.analysis.pairs import (
     Question,
     canary_comparisons,
@@ -44,7 +43,7 @@ from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.ranking import Comparisons, Contrast
 from sqlitmus.results.recommendation import Again, Recommendation
 from sqlitmus.results.report import VERSION, Case, Cell, Measure, Recorded, Report
-from sqlitmus.stats.estimate import Array, medians
+from sqlitmus.stats.estimate import Array, medians, optional
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -137,7 +136,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         groups=groups,
         standings=ranking,
         cases=cases,
-        scaling=scaling(cases, [case.workers for case in plan.cases], cores(run.machine)),
+        scaling=scaling(cases, [case.workers for case in plan.cases], run.cores),
         provenance=facts,
         machine=run.machine,
         method=method(plan),

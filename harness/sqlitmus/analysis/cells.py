@@ -16,7 +16,7 @@ from sqlitmus.catalog.cases import Counts, PlannedCase, PlannedRunner, warm_from
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure, Notice, NoticeKind
-from sqlitmus.stats.estimate import Array, Medians, medians, moderate, trimmed_means
+from sqlitmus.stats.estimate import Array, Medians, medians, moderate, optional, trimmed_means
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, adjust, p_values
 from sqlitmus.store.file import Verified, restless
 from sqlitmus.vocabulary import figures
@@ -581,11 +581,3 @@ def ratios(mean: Array, low: Array, high: Array) -> list[Interval | None]:
 def _intervals(*columns: Array) -> list[Interval | None]:
     rows = zip(*map(optional, columns), strict=True)
     return [None if value is None else Interval(value, low, high) for value, low, high in rows]
-
-
-def optional(values: Array) -> list[float | None]:
-    """The values of a column, None for NaN."""
-    listed: list[float | None] = values.tolist()
-    for place in np.flatnonzero(np.isnan(values)).tolist():
-        listed[place] = None
-    return listed

@@ -10,13 +10,12 @@ import numpy as np
 
 from sqlitmus.analysis import cells
 from sqlitmus.analysis.data import Array, RunData
-from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question, estimates, log_times
 from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.results.claims import AGREE, Band, Group, Row, Unit
 from sqlitmus.results.ranking import Interval
-from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
+from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, optional, student_t_of
 from sqlitmus.stats.expectation import Expectation, Finding, Position, hold
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
@@ -363,7 +362,7 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
         _beside(run, draft)
         for number, claim in enumerate(run.plan.claims)
         for group in claim.groups
-        for draft in drafted(series, number, group, cores(run.machine))
+        for draft in drafted(series, number, group, run.cores)
     ]
     question = Question.of(run.plan)
     rows = _with_theirs(drafts, _finished(drafts, question), question)
@@ -391,7 +390,7 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     if not here:
         return rows
     means = _means([drafts[n] for n in here], question)
-    logs = zip(*map(cells.optional, (means.mean, *means.interval())), strict=True)
+    logs = zip(*map(optional, (means.mean, *means.interval())), strict=True)
     for n, figure in zip(here, logs, strict=True):
         rows[n] = drafts[n].with_figure(*figure)
     expected = {
@@ -432,7 +431,7 @@ def _with_theirs(drafts: Sequence[Draft], rows: Sequence[Row], question: Questio
         if draft.theirs is not None:
             logs = log_times(draft.theirs[0]) - log_times(draft.theirs[1])
             means, _ = estimates(logs[None], question.sessions)
-            ends = (cells.optional(each)[0] for each in (means.mean, *means.interval()))
+            ends = (optional(each)[0] for each in (means.mean, *means.interval()))
             value, low, high = (None if end is None else exp(end) for end in ends)
             if value is not None:
                 shown[n] = _held(replace(shown[n], theirs=Interval(value, low, high)))

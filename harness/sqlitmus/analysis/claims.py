@@ -11,7 +11,6 @@ from math import inf
 from sqlitmus.analysis.cells import Outcomes
 from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.tails import rate
 from sqlitmus.catalog import published
 from sqlitmus.catalog.cases import PlannedCase
@@ -105,7 +104,7 @@ def _load(series: Series, spot: Spot) -> claims.Load:
 
 def _threads(series: Series, table: published.ClaimTable) -> claims.Threads:
     cells, absent = _cells(series, table, _THREADS)
-    have = cores(series.run.machine)
+    have = series.run.cores
     lines: dict[str, list[claims.ThreadPoint]] = {}
     several = len({runner for _, runner, _ in cells}) > 1 or not any(label for label, *_ in cells)
     rates = table.metric in _RATES

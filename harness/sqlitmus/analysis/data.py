@@ -215,6 +215,12 @@ class RunData:
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
     under_way: bool = False
 
+    @property
+    def cores(self) -> int | None:
+        """Number of cores, None where the machine did not say."""
+        text = self.machine.get("cores", "")
+        return int(text) if text.isdecimal() and int(text) > 0 else None
+
     def details_of(self, case: int, series: int) -> Details:
         """What the processes of that cell told beyond their figures, perhaps nothing."""
         return self.details.get((case, series), Details())

@@ -79,12 +79,6 @@ def notices(
     ]
 
 
-def cores(machine: dict[str, str]) -> int | None:
-    """Number of cores, None where the machine did not say."""
-    text = machine.get("cores", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else None
-
-
 def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
     samples, planned, looks = run.samples, run.plan.blocks, run.plan.looks
     if not samples.complete:
@@ -131,7 +125,7 @@ def _against_oracle(run: RunData) -> Iterable[Notice]:
 
 
 def _oversubscribed(run: RunData) -> Iterable[Notice]:
-    available = cores(run.machine)
+    available = run.cores
     if available is None:
         if any(case.workers > 1 for case in run.plan.cases):
             yield Notice("cores unknown")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.cells import optional
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons, Contrast
 from sqlitmus.stats import estimate, verdict
@@ -225,16 +224,16 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
     words: list[Verdict] = pairs.verdicts.names().tolist()
     needed: list[int] = pairs.needed.tolist()
     columns: list[list[Any]] = [
-        optional(np.exp(pairs.logs.mean)),
-        optional(np.exp(low)),
-        optional(np.exp(high)),
+        estimate.optional(np.exp(pairs.logs.mean)),
+        estimate.optional(np.exp(low)),
+        estimate.optional(np.exp(high)),
         [word if has else None for word, has in zip(words, has_ratio, strict=True)],
         np.where(has_ratio, pairs.logs.count, 0).tolist(),
         [number or None for number in needed],
-        optional(pairs.p),
-        optional(pairs.adjusted),
-        optional(np.exp(pairs.reach[0])),
-        optional(np.exp(pairs.reach[1])),
+        estimate.optional(pairs.p),
+        estimate.optional(pairs.adjusted),
+        estimate.optional(np.exp(pairs.reach[0])),
+        estimate.optional(np.exp(pairs.reach[1])),
     ]
     return [
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))
@@ -252,7 +251,7 @@ def detectable(pairs: Pairs, question: Question) -> list[float | None]:
     least = np.full(len(rows), np.nan)
     testable = ~np.isnan(rows).all(axis=1)
     least[testable] = np.nanmedian(rows[testable], axis=1)
-    return optional(np.expm1(least))
+    return estimate.optional(np.expm1(least))
 
 
 def canary_comparisons(

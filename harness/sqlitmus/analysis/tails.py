@@ -8,7 +8,6 @@ import numpy as np
 
 from sqlitmus.analysis.cells import Outcomes, Place, intervals, usable
 from sqlitmus.analysis.data import RunData, Sizes
-from sqlitmus.analysis.notices import cores
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Case, Curve, Point, Scaling, Tail, Tails
@@ -36,7 +35,7 @@ def tails(run: RunData, outcomes: Outcomes, late: Collection[Place]) -> list[Tai
                     axes={name: str(value) for name, value in case.axes.items()},
                     planned=any(cell.pacing is not None for cell in cells),
                     threads=case.threads + any(cell.writer_p99 for cell in cells),
-                    cores=cores(run.machine),
+                    cores=run.cores,
                     cells=cells,
                 )
             )

@@ -1,7 +1,6 @@
 """Is what is here fit? `./just doctor`, `./just version` and `./just verify`."""
 
 import json
-import shutil
 from dataclasses import asdict
 from typing import Annotated
 
@@ -9,14 +8,11 @@ import typer
 
 from sqlitmus import __version__
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import tell, warn, with_options
+from sqlitmus.cli.options import compare_answers, tell, with_options
 from sqlitmus.run.plan.options import Options
-from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import VERSION
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.figures import durability
 from sqlitmus.vocabulary.text import one_line
 
 
@@ -75,53 +71,4 @@ def verify(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
-    raise typer.Exit(compare(options, definitions.load(), paths.tools(), json_=json_))
-
-
-def compare(
-    options: Options,
-    catalog: Catalog,
-    tools: paths.Tools,
-    *,
-    json_: bool = False,
-    keep_jobs: bool = True,
-) -> Exit:
-    """Verify cells of a suite and tell what came of each; jobs of what goes wrong are kept if
-    `keep_jobs`."""
-    from sqlitmus.run.measure.blocks import exit_of
-    from sqlitmus.run.plan import planning
-    from sqlitmus.run.verify.answers import verify_at_once, verify_cells
-    from sqlitmus.run.verify.context import opened
-
-    _, mode = options.mode_in(catalog)
-    chosen, cells = planning.chosen(options, catalog, mode)
-    session = opened(
-        *(catalog, tools, Progress(), cells),
-        size=options.size,
-        timeout_s=options.timeout_s or mode.timeout_s,
-        fresh=True,
-        remember=False,
-        keep_jobs=keep_jobs,
-    )
-    with session as context:
-        present = context.present(cells)
-        answers = verify_cells(context, chosen, present)
-        if not context.stop.requested:
-            verify_at_once(context, chosen, present, answers)
-        stopped = bool(context.stop.requested)
-        context.progress.clear()
-        evidence = paths.cache("evidence")
-        shutil.rmtree(evidence)
-        evidence.mkdir()
-        context.invocations.keep_logs(evidence)
-    records = list(answers.records.values())
-    if json_:
-        tell(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
-    else:
-        for record in records:
-            words = record.reason or durability(record.syncs, record.uncounted)
-            reason = f": {words}" if words else ""
-            tell(one_line(f"{record.outcome:12} {record.case}/{record.runner}{reason}"))
-        if any(record.log for record in records):
-            warn(f"jobs, results and logs of what went wrong: {evidence}")
-    return Exit.INTERRUPTED if stopped else exit_of({record.outcome for record in records})
+    raise typer.Exit(compare_answers(options, definitions.load(), paths.tools(), json_=json_))

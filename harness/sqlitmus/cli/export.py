@@ -57,7 +57,8 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, "Repor
 
     Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
     """
-    from sqlitmus.analysis import analyse, load_file
+    from sqlitmus.analysis.assemble import analyse
+    from sqlitmus.analysis.data import load_file
     from sqlitmus.machines.merge import merged
     from sqlitmus.machines.report import machine_report, reference_of
     from sqlitmus.store.file import check_file

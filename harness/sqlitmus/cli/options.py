@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -19,10 +19,12 @@ import typer
 from sqlitmus.machine import plainfiles
 from sqlitmus.run.plan.options import NOT_IN_NAMES, Options
 from sqlitmus.run.processes.progress import Progress
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import json_text, one_line, visible
 
 if TYPE_CHECKING:
+    from sqlitmus.catalog.definitions import Catalog
     from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
     from sqlitmus.run.measure.blocks import Ended
@@ -198,7 +200,8 @@ def watched(options: Options, weights: str | None = None) -> Progress:
 
 def _so_far(progress: Progress, weights: str | None, run: Path, *, under_way: bool) -> None:
     """Make the page of the unfinished `run`, and tell where it stands."""
-    from sqlitmus.analysis import analyse, load
+    from sqlitmus.analysis.assemble import analyse
+    from sqlitmus.analysis.data import load
     from sqlitmus.render.document import sentences
 
     try:
@@ -246,7 +249,8 @@ def finish(
     """
     directory = measured(ended, progress, weights)
     with reporting(directory):
-        from sqlitmus.analysis import analyse, load
+        from sqlitmus.analysis.assemble import analyse
+        from sqlitmus.analysis.data import load
 
         save_reports(report := analyse(load(directory), None, weights), directory)
         write(text_of(report, format_, all_rows=all_rows, brief=not (explain or all_rows)), None)
@@ -256,6 +260,90 @@ def finish(
         progress.say(f"in words: ./just report {shlex.quote(str(directory))} --format text")
     progress.say(f"report: {directory / 'report.html'}")
     raise typer.Exit(ended.exit)
+
+
+def finish_selftest(ended: "Ended", progress: Progress, *, json_: bool = False) -> NoReturn:
+    """End a self-test: its lines on stdout and in its report, its result for later reports."""
+    from sqlitmus.analysis.assemble import analyse
+    from sqlitmus.analysis.data import load
+    from sqlitmus.analysis.selftest import BLOCKS_NEEDED, self_test
+    from sqlitmus.store.folder import RunDirectory, selftest_file
+
+    directory = measured(ended, progress)
+    with reporting(directory):
+        run = load(directory)
+        result = None if ended.exit else self_test(run)
+        text = json.dumps(result and asdict(result), indent=1, ensure_ascii=False)
+        if result:
+            selftest_file().write_bytes(text.encode())
+            RunDirectory.open(directory).conclude(result.lines)
+            run = replace(run, gate=result.lines)
+        save_reports(analyse(run), directory)
+    progress.say(f"report: {directory / 'report.html'}")
+    if ended.exit:
+        raise typer.Exit(ended.exit)
+    if result is None:
+        progress.insist(
+            f"{run.plan.blocks} blocks are too few for a rate: {BLOCKS_NEEDED} are needed; "
+            "give more --time-budget or --blocks"
+        )
+        raise typer.Exit(Exit.UNDECIDED)
+    if json_:
+        tell(json_text(text))
+    else:
+        word = "passed" if result.passed else "FAILED: verdicts on this machine need care"
+        tell("\n".join([*result.lines, word]))
+    raise typer.Exit(Exit.DONE if result.passed else Exit.GATE_FAILED)
+
+
+def compare_answers(
+    options: Options,
+    catalog: "Catalog",
+    tools: paths.Tools,
+    *,
+    json_: bool = False,
+    keep_jobs: bool = True,
+) -> Exit:
+    """Verify cells of a suite and tell what came of each; jobs of what goes wrong are kept if
+    `keep_jobs`."""
+    from sqlitmus.run.measure.blocks import exit_of
+    from sqlitmus.run.plan import planning
+    from sqlitmus.run.verify.answers import verify_at_once, verify_cells
+    from sqlitmus.run.verify.context import opened
+    from sqlitmus.vocabulary.figures import durability
+
+    _, mode = options.mode_in(catalog)
+    chosen, cells = planning.chosen(options, catalog, mode)
+    session = opened(
+        *(catalog, tools, Progress(), cells),
+        size=options.size,
+        timeout_s=options.timeout_s or mode.timeout_s,
+        fresh=True,
+        remember=False,
+        keep_jobs=keep_jobs,
+    )
+    with session as context:
+        present = context.present(cells)
+        answers = verify_cells(context, chosen, present)
+        if not context.stop.requested:
+            verify_at_once(context, chosen, present, answers)
+        stopped = bool(context.stop.requested)
+        context.progress.clear()
+        evidence = paths.cache("evidence")
+        shutil.rmtree(evidence)
+        evidence.mkdir()
+        context.invocations.keep_logs(evidence)
+    records = list(answers.records.values())
+    if json_:
+        tell(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
+    else:
+        for record in records:
+            words = record.reason or durability(record.syncs, record.uncounted)
+            reason = f": {words}" if words else ""
+            tell(one_line(f"{record.outcome:12} {record.case}/{record.runner}{reason}"))
+        if any(record.log for record in records):
+            warn(f"jobs, results and logs of what went wrong: {evidence}")
+    return Exit.INTERRUPTED if stopped else exit_of({record.outcome for record in records})
 
 
 def save_reports(report: "Report", directory: Path) -> None:

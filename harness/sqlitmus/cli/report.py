@@ -40,7 +40,8 @@ def report(
     ] = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
-    from sqlitmus.analysis import analyse, load_file
+    from sqlitmus.analysis.assemble import analyse
+    from sqlitmus.analysis.data import load_file
     from sqlitmus.machines.merge import merged
     from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import latest

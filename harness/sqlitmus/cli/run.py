@@ -8,7 +8,15 @@ import typer
 
 from sqlitmus.catalog import definitions, presets
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import Explain, Weights, finish, show, watched, with_options
+from sqlitmus.cli.options import (
+    Explain,
+    Weights,
+    finish,
+    finish_selftest,
+    show,
+    watched,
+    with_options,
+)
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import Progress, clock
 from sqlitmus.vocabulary import paths
@@ -51,7 +59,7 @@ def run(
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.assemble import settled
-    from sqlitmus.cli import claims, selftest
+    from sqlitmus.cli import claims
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import copies, with_subjects
     from sqlitmus.run import session
@@ -75,7 +83,7 @@ def run(
     if resume and planned and planned.kind == "selftest":
         of = copies(planned.subjects[0], len(planned.runners), catalog, tools)
         ended = session.resume(resume, options, of.catalog, of.tools, progress, force=force)
-        selftest.conclude(ended, progress)
+        finish_selftest(ended, progress)
     if planned and planned.kind == "claims":
         tools = claims.again(planned.subjects, tools)
         catalog, tools = claims.with_versions(planned.claims, planned.sources, catalog, tools)

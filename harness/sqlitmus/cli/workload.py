@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import Explain, as_label, finish, save, tell, watched, with_options
+from sqlitmus.cli.options import (
+    Explain,
+    as_label,
+    compare_answers,
+    finish,
+    save,
+    tell,
+    watched,
+    with_options,
+)
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -51,7 +60,6 @@ def workload(
     """Measure your own queries on your own database, and say which runner serves them best."""
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, fixture
-    from sqlitmus.cli.doctor import compare
     from sqlitmus.compare.subject import with_subjects
     from sqlitmus.run import session
     from sqlitmus.workload import scenarios
@@ -79,7 +87,7 @@ def workload(
             progress.say(f"{name}: {note}")
     if only_verify:
         try:
-            ended_as = compare(
+            ended_as = compare_answers(
                 *(replace(options, suite=ready.suite), ready.catalog, tools),
                 keep_jobs=options.show_values,
             )

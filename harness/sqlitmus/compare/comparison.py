@@ -11,7 +11,7 @@ import numpy as np
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.cells import Exclusions, Outcomes, judge, ratios, usable
-from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.data import RunData, load
 from sqlitmus.analysis.pairs import (
     RESOLUTION,
     Question,
@@ -146,8 +146,6 @@ def settled(directory: Path) -> list[str]:
     """All cases where measuring more answers nothing, else none: each has an answer of the gate, or
     can get none. Without a gate, where none of them can be compared.
     """
-    from sqlitmus.analysis import load
-
     run = load(directory)
     cases = [case.id for case in run.plan.cases]
     if run.plan.gate is None:
@@ -157,8 +155,6 @@ def settled(directory: Path) -> list[str]:
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:
     """The report on two finished runs; raises UsageError when they cannot be compared."""
-    from sqlitmus.analysis import load
-
     return compare_runs(load(base), load(new), runner)
 
 
@@ -208,8 +204,6 @@ class _Comparison:
         An alarm counts only if a second measurement of the alarmed cases agrees; this starts or
         resumes that measurement.
         """
-        from sqlitmus.analysis import load
-
         plan, run = first.plan(), load(first.path)
         exits = [exit_of(_bad(first))]
         if plan.gate is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from sqlitmus import __version__
-from sqlitmus.analysis import read
+from sqlitmus.analysis.data import read
 from sqlitmus.catalog import plan as plans
 from sqlitmus.catalog.plan import NAME, Plan, check_name
 from sqlitmus.machine import host

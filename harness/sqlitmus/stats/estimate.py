@@ -15,6 +15,14 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
+def optional(values: Array) -> list[float | None]:
+    """The values of a column, None for NaN."""
+    listed: list[float | None] = values.tolist()
+    for place in np.flatnonzero(np.isnan(values)).tolist():
+        listed[place] = None
+    return listed
+
+
 def student_t(coverage: float, freedom: ArrayLike) -> Array:
     """The t with P(|T| <= t) = `coverage` for each of `freedom`, whole or not; NaN below 1.
 

@@ -13,7 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.compare.comparison import Gate, gate, unmeasured
 from tests.analysis import runs
-from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, Lie, Pace, even
 from tests.refusals import refused
 from tests.worded import headline, notices
@@ -154,13 +153,7 @@ def test_verdicts_of_a_run_that_might_have_ended_early_are_at_the_level_of_its_l
 
 EACH = 3  # invocations of a block: base, new, canary
 ALL = 2  # operations of the case `all`; get has 4
-
-
-@pytest.fixture
-def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("base", "new"):
-        catalogue.runner(name)
-    return Desk.make(catalogue, monkeypatch)
+RUNNERS = ("base", "new")
 
 
 def rounded(line: str) -> str:

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import psutil
 
-from sqlitmus.analysis import analyse, load
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import load
 from sqlitmus.results import machines
 from sqlitmus.results.report import Report
 from sqlitmus.run.measure.agenda import schedule

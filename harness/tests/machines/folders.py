@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.analysis import analyse, read as read_run
 from sqlitmus.machines import merge as merging
 from sqlitmus.machines.merge import Merged
 from sqlitmus.results.machines import render
@@ -110,7 +109,7 @@ def read(folder: Path) -> Merged:
 def report(folder: Path, number: int = 1) -> Any:
     """What analysis makes of a run of a file, as JSON has it."""
     with opened(folder / FILE) as db:
-        return json.loads(render(analyse(read_run(db, number, {}))))
+        return json.loads(render(runs.analyse(runs.read(db, number, {}))))
 
 
 def ask(folder: Path, question: str) -> list[tuple[Any, ...]]:

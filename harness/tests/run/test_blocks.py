@@ -18,13 +18,7 @@ from tests.machines.folders import ask
 from tests.worded import notices
 
 EACH = 3  # invocations of a block: a, b, canary
-
-
-@pytest.fixture
-def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("a", "b"):
-        catalogue.runner(name)
-    return Desk.make(catalogue, monkeypatch)
+RUNNERS = ("a", "b")
 
 
 def recorded(desk: Desk) -> tuple[list[int], list[int]]:
