@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
@@ -39,8 +40,14 @@ def imports(files: Mapping[str, Path]) -> Graph:
     return {name: set(_imports(file, files)) - {name} for name, file in files.items()}
 
 
+@lru_cache(maxsize=200)  # the house; tests are read once
+def nodes(file: Path) -> list[ast.AST]:
+    """All nodes of the syntax of `file`, its module first."""
+    return [*ast.walk(ast.parse(file.read_text("utf-8")))]
+
+
 def _imports(file: Path, files: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name if name in files else node.module for name in names)
@@ -84,20 +91,19 @@ def import_share(files: Mapping[str, Path]) -> float:
     """Lines of import statements over lines that hold code, docstrings and comments left out."""
     importing = code = 0
     for file in files.values():
-        tree = ast.parse(file.read_text("utf-8"))
         lines: set[int] = set()
         documented = {
             id(node.body[0])
-            for node in ast.walk(tree)
+            for node in nodes(file)
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
             and ast.get_docstring(node) is not None
         }
-        for node in ast.walk(tree):
+        for node in nodes(file):
             if isinstance(node, ast.stmt) and id(node) not in documented:
                 lines |= {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
             if isinstance(node, ast.Import | ast.ImportFrom):
                 importing += (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(tree):
+        for node in nodes(file):
             if id(node) in documented and isinstance(node, ast.stmt):
                 lines -= {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
         text = file.read_text("utf-8").splitlines()

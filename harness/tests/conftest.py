@@ -56,6 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(mark)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """With `-n auto` two workers a processor: tests with runners wait for half of their time."""
     return 2 * system.usable() if config.option.numprocesses == "auto" else None
