@@ -166,15 +166,15 @@ version:
 test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
-# The tests that need no runner, node, hyperfine or browser, without those that count false alarms
+# The tests that need no runner, node, hyperfine, browser or network, without those that count false alarms
 [group("work on sqlitmus")]
 test-fast *ARGS:
-    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser and not simulation" --hypothesis-profile fast "$@"
+    @python -m pytest -n logical --dist worksteal -m "not runner and not browser and not network and not simulation" --hypothesis-profile fast "$@"
 
 # What of the harness the tests cover that need no runner, node, hyperfine or browser
 [group("work on sqlitmus")]
 coverage *ARGS:
-    @python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
+    @python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist worksteal -m "not runner and not browser" --hypothesis-profile fast "$@"
     @python -c 'import json; total = json.load(open(".pytest_cache/coverage.json"))["summary"]; print("These tests cover {percent_covered:.0f} % of harness/sqlitmus; .pytest_cache/coverage.json has the lines of each file.".format(**total))'
 
 # Linters only, or only those named

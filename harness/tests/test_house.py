@@ -124,7 +124,7 @@ AT_MOST = {
     "modules with one importer": 28,
     "import lines, % of code": 7.0,
     "imports from tests": 297,
-    "lines of tests": 32_924,
+    "lines of tests": 32_927,
 }
 
 

@@ -85,6 +85,7 @@ def resolve(folder: Path, machine: str, *locks: str) -> str:
     return done.stderr if done.returncode else ""
 
 
+@pytest.mark.network
 def test_every_python_package_has_a_locked_wheel(tmp_path: Path) -> None:
     def hindered(machine: str) -> str:
         return resolve(tmp_path, machine, DEV, *[JUST] * (machine != "windows-arm64"))
@@ -93,6 +94,7 @@ def test_every_python_package_has_a_locked_wheel(tmp_path: Path) -> None:
         assert [*pool.map(hindered, MACHINES)] == [""] * len(MACHINES)
 
 
+@pytest.mark.network
 def test_windows_on_arm_still_needs_the_just_for_x64(tmp_path: Path) -> None:
     """Fails as soon as there is a wheel: then the special case can go."""
     assert "no usable wheels" in resolve(tmp_path, "windows-arm64", JUST)

@@ -61,6 +61,7 @@ def test_strict_wants_every_runner_and_no_warning(desk: Desk, at_desk: Call) -> 
 
 def test_before_set_up_there_is_one_line_about_it(desk: Desk, at_desk: Call) -> None:
     """And none about builds that only claims need."""
+    desk.monkeypatch.setattr("sqlitmus.machine.readiness.WINDOW_S", 0)
     later = RUNNER.format(name="later", behaviour="honest", runtime="Fake", arguments="")
     later = later.replace('"python"', '"compiled"')
     build = later.replace('"later"', '"build"').replace('"compiled"', '"built"')
