@@ -12,7 +12,6 @@ from hypothesis import settings
 
 from bootstrap.context import make_context
 from bootstrap.paths import just_environ, paths_file
-from sqlitmus.machine import system
 from sqlitmus.vocabulary import paths
 from tests import left_out
 from tests.fakes.clone import Clone
@@ -54,12 +53,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function):
             for mark in left_out.marks(item.fixturenames, vars(item.module)):
                 item.add_marker(mark)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """With `-n auto` two workers a processor: tests with runners wait for half of their time."""
-    return 2 * system.usable() if config.option.numprocesses == "auto" else None
 
 
 def pytest_collection_finish() -> None:

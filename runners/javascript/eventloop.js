@@ -2,8 +2,9 @@
  * Operations as tasks of an event loop, as in a service, and the delay of a timer on the main thread beside them.
  *
  * @typedef {object} Timer
- * @property {(records: import("./recording.js").Recording) => void} start
- * @property {() => void} stop
+ * @property {(records: import("./recording.js").Recording, at?: number) => void} start
+ * @property {(at?: number) => void} stop when the iteration began and ended, by the timer's clock: now if the timer is
+ *   told at once
  *
  * @typedef {(loop: ReturnType<typeof import("./loops.js").compileLoop>, range: {from: number, to: number},
  *   counts: import("./loops.js").Total, records: import("./recording.js").Recording, rate: number | null
@@ -41,23 +42,22 @@ export function timerHere(every_ms, time = REAL) {
   let handle;
   let planned;
   let delays;
-  const count = () => {
-    const now = time.now();
+  const count = (now) => {
     for (; planned <= now; planned += every_ms) record(delays, now - planned);
   };
   const due = () => {
-    count();
+    count(time.now());
     handle = time.set(due, planned - time.now());
   };
   return {
-    start(records) {
+    start(records, at = time.now()) {
       delays = records.timer;
-      planned = time.now() + every_ms;
-      handle = time.set(due, every_ms);
+      planned = at + every_ms;
+      handle = time.set(due, Math.max(planned - time.now(), 0));
     },
-    stop() {
+    stop(at = time.now()) {
       time.clear(handle);
-      count();
+      count(at);
     },
   };
 }

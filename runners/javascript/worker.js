@@ -14,12 +14,13 @@ import { system } from "./system.js";
 
 const { job, driver: name, number, memory, origin } = workerData;
 const across = job.measure.share ? barrier(system) : null;
-/** The timer is the main thread's. @type {import("./eventloop.js").Timer} */
-const timerThere = {
-  start: ({ measured }) => parentPort.postMessage({ timer: "start", measured }),
-  stop: () => parentPort.postMessage({ timer: "stop" }),
-};
 const meeting = together(memory, number, threads(job), origin, across);
+/** The timer is the main thread's, which may hear of it late. @type {import("./eventloop.js").Timer} */
+const timerThere = {
+  start: ({ measured }) =>
+    parentPort.postMessage({ timer: "start", at: meeting.now() / 1e6, measured }),
+  stop: () => parentPort.postMessage({ timer: "stop", at: meeting.now() / 1e6 }),
+};
 try {
   const driver = await DRIVERS[name].load();
   try {

@@ -31,8 +31,8 @@ async function timerBeside(every_ms) {
   const delays = histogram();
   return {
     delays,
-    start: ({ measured }) => timer.start({ timer: measured ? delays : histogram() }),
-    stop: () => timer.stop(),
+    start: ({ measured, at }) => timer.start({ timer: measured ? delays : histogram() }, at),
+    stop: ({ at }) => timer.stop(at),
   };
 }
 

@@ -243,6 +243,20 @@ export const recordingCases = [
     },
   },
   {
+    name: "a timer that hears late of an iteration is due from its begin, and until its end",
+    async run({ equal }) {
+      const time = virtual();
+      const delays = histogram();
+      const timer = timerHere(10, time);
+      time.ms = 25;
+      timer.start({ timer: delays }, 0);
+      await time.idle();
+      time.ms = 55;
+      timer.stop(32);
+      equal(told(delays), counted(16 * MS, 6 * MS, 2 * MS));
+    },
+  },
+  {
     name: "after a stall, latencies of an open loop count from the planned times",
     run({ equal }) {
       const time = standing();
