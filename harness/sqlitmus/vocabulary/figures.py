@@ -1,5 +1,5 @@
-"""The figures that a run has of each cell beside its primary time; `figures.toml` is the one table
-of them.
+"""The figures that a run has of each cell beside its primary time, and the details of a process;
+`figures.toml` is the one table of the figures.
 """
 
 import tomllib

@@ -1,5 +1,5 @@
-"""Texts: numbers with their nouns, names in a row, in SQL, names that do not exist, text of
-unknown origin.
+"""Texts: numbers with their nouns, names in a row, in SQL and in files, names that do not exist,
+values of pragmas, text of unknown origin.
 """
 
 import difflib

@@ -253,7 +253,7 @@ def test_a_byte_order_mark_before_the_toml_is_read_over(service: Clone) -> None:
 
 def test_an_interrupted_workload_goes_on_unless_its_database_changed(service: Clone) -> None:
     service.runner("waits", "waits=2")
-    cut_off(service, "workload", "my.toml", "--blocks", "2", "-f", "one")
+    cut_off(service, "workload", "my.toml", "--blocks", "2", "-f", "one", "--seed", "11")
     before = (service.root / "app.db").read_bytes()
     make(service.root / "other.db", rows=90)
     (service.root / "other.db").replace(service.root / "app.db")
