@@ -29,10 +29,9 @@ MEMORY = Path("/dev/shm")  # noqa: S108 — pytest makes a folder of the user's 
 def pytest_configure() -> None:
     """Outside `./just`, as an editor starts pytest: the environment that `./just` would give.
 
-    Temporary folders are in memory, where there is room: else the tests wait for syncs mostly. A
-    worker of pytest's has a processor, where OpenBLAS would start as many threads as there are.
+    Temporary folders are in memory, where there is room: else the tests wait for syncs mostly.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a worker has one processor
     if sys.platform == "linux" and MEMORY.is_dir():
         here = os.statvfs(MEMORY)
         if here.f_bavail * here.f_frsize > 4 * 2**30 and not here.f_flag & os.ST_NOEXEC:

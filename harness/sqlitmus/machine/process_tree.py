@@ -213,8 +213,8 @@ def between(before: Look | None, after: Look | None) -> float | None:
     was read, which takes a time that nobody counts."""
     if before is None or after is None or after.read_bytes > before.read_bytes:
         return None
-    waited = sum(ns - before.waited_ns.get(task, 0) for task, ns in after.waited_ns.items())
-    return waited + after.away_ns - before.away_ns
+    ready_ns = sum(ns - before.waited_ns.get(task, 0) for task, ns in after.waited_ns.items())
+    return ready_ns + after.away_ns - before.away_ns
 
 
 # What a process writes while it times its work, seen from outside: bytes, and its log.

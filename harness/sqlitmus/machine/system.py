@@ -232,7 +232,7 @@ def prepare() -> None:
 
 # A clock that is corrected slowly goes up to 500 ppm wrong by design.
 SLEW = 0.001
-LEAST_NS = 1_000_000
+LEAST_SET_NS = 1_000_000
 
 
 class ClockWatch:
@@ -246,12 +246,12 @@ class ClockWatch:
         """By how many ns it was set, 0 for no more than a slow correction; negative for back."""
         now = time.monotonic_ns()
         by = time.time_ns() - now - self._apart
-        return by if abs(by) > LEAST_NS + SLEW * (now - self._begun) else 0
+        return by if abs(by) > LEAST_SET_NS + SLEW * (now - self._begun) else 0
 
 
 # How long the machine has stood by: a laptop that was closed.
 
-LEAST_S = 0.5  # less is the difference of two looks at two clocks
+LEAST_STANDBY_S = 0.5  # less is the difference of two looks at two clocks
 
 
 def standby_s() -> float:

@@ -124,7 +124,6 @@ def test_a_resume_that_is_forced_does_not_shift_the_order(waiting: Clone) -> Non
 def test_runners_under_verification_end_with_the_harness(
     clone: Clone, cells: str, lanes: int, number: int
 ) -> None:
-    """A first signal ends them: none of their times is kept."""
     for name in "abcd":
         clone.runner(name, "hang")
     process = clone.start("run", cells, "--size", "s")

@@ -287,8 +287,7 @@ class Desk:
             return nullcontext(SimpleNamespace(end=dict))
 
         monkeypatch.setattr(process_tree, "none_outlive", nothing_outlives)
-        now = datetime.now(UTC)
-        seconds = (now + timedelta(seconds=number) for number in count())
+        seconds = (datetime.now(UTC) + timedelta(seconds=number) for number in count())
         # a second later at each look: no run waits until its name is free
         moment = partial(
             planning.free_moment, now=partial(next, seconds), sleep=list[float]().append

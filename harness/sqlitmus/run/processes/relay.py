@@ -368,7 +368,7 @@ class Relay:
                 invocations.append(seat.leave())
                 watch.had_the_turn(number)
             self._seats = []
-        if system.standby_s() - asleep_s > system.LEAST_S:
+        if system.standby_s() - asleep_s > system.LEAST_STANDBY_S:
             raise Abandoned("the machine stood by during it")
         of_laps = _laps(entries, invocations, lost, looked)
         return [
